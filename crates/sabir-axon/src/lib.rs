@@ -1,0 +1,9 @@
+//! The AXON language, whole: what a tool that reads, writes, checks or mends AXON needs.
+//!
+//! This crate knows text and trees. It refuses to know files, clocks, sockets and terminals.
+
+mod performative;
+mod unit;
+
+pub use performative::{Performative, PerformativeInfo};
+pub use unit::{Unit, UnitCategory};

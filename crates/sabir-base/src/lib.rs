@@ -1,0 +1,13 @@
+//! What every language of Sabir reports with: byte spans, diagnostics, edits, line numbers.
+//!
+//! This crate knows no grammar and no renderer. It depends on nothing of ours.
+
+mod diagnostic;
+mod edit;
+mod lines;
+mod span;
+
+pub use diagnostic::{Code, Diagnostic, Label, Severity};
+pub use edit::{Edit, apply_edits};
+pub use lines::{LineCol, LineIndex};
+pub use span::Span;

@@ -1,0 +1,3 @@
+//! The `sabir` program: arguments, rendering of diagnostics, exit codes.
+
+fn main() {}

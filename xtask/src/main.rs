@@ -1,0 +1,3 @@
+//! The project's one door for developers.
+
+fn main() {}
