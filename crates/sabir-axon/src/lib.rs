@@ -2,8 +2,23 @@
 //!
 //! This crate knows text and trees. It refuses to know files, clocks, sockets and terminals.
 
+pub mod codes;
+mod lexer;
+mod parser;
 mod performative;
+mod strings;
+mod token;
+mod tree;
 mod unit;
+mod view;
 
+pub use parser::{MAX_DEPTH, Parsed, parse};
 pub use performative::{Performative, PerformativeInfo};
+pub use strings::{quote, quote_into};
+pub use token::{Token, TokenKind};
+pub use tree::{Kind, NodeId, Tokens, Tree, tokens};
 pub use unit::{Unit, UnitCategory};
+pub use view::{
+    Chain, Children, Comparison, Expr, Field, Message, Node, Number, Str, endpoint_agents,
+    is_bare_key,
+};
