@@ -18,8 +18,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 mod finding;
+mod fuzz;
 mod host;
 mod schema;
+mod setup;
 mod tidy;
 
 fn main() -> ExitCode {
@@ -39,6 +41,7 @@ fn run(command: &OsString, args: Vec<OsString>) -> Result<ExitCode> {
     let root = host::workspace_root().context("cannot find the workspace")?;
     match command.to_str() {
         Some("tidy") => tidy::command(&root, args),
+        Some("fuzz") => fuzz::command(&root, args),
         Some("schema") => schema::command(&root, args),
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
