@@ -17,11 +17,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+mod bench;
 mod finding;
 mod fuzz;
 mod host;
 mod schema;
 mod setup;
+mod test;
 mod tidy;
 
 fn main() -> ExitCode {
@@ -41,7 +43,9 @@ fn run(command: &OsString, args: Vec<OsString>) -> Result<ExitCode> {
     let root = host::workspace_root().context("cannot find the workspace")?;
     match command.to_str() {
         Some("tidy") => tidy::command(&root, args),
+        Some("test") => test::command(&root, args),
         Some("fuzz") => fuzz::command(&root, args),
+        Some("bench") => bench::command(&root, args),
         Some("schema") => schema::command(&root, args),
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
