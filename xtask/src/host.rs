@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn a_failure_names_the_command() {
-        let error =
-            run(Command::new("cargo").arg("no-such-command-here").env("CARGO_TERM_QUIET", "true"))
-                .unwrap_err();
+        let mut command = Command::new("cargo");
+        command.arg("no-such-command-here").stderr(std::process::Stdio::null());
+        let error = run(&mut command).unwrap_err();
         assert!(error.to_string().starts_with("`cargo no-such-command-here` failed"), "{error}");
         let error = output(&mut Command::new("no-such-program-here")).unwrap_err();
         assert!(error.to_string().starts_with("cannot start `no-such-program-here`"), "{error}");
