@@ -6,6 +6,7 @@ pub mod codes;
 mod lexer;
 mod parser;
 mod performative;
+mod repair;
 mod strings;
 mod tier;
 mod token;
@@ -15,6 +16,7 @@ mod view;
 
 pub use parser::{MAX_DEPTH, Parsed, parse};
 pub use performative::{Performative, PerformativeInfo};
+pub use repair::{Change, Repaired, repair};
 pub use strings::{quote, quote_into};
 pub use tier::{MetaField, MetaValue, Presence, Tier};
 pub use token::{Token, TokenKind};

@@ -14,6 +14,7 @@ mod expr;
 mod message;
 mod recover;
 
+pub(crate) use document::as_comment;
 use sabir_base::{Code, Diagnostic, Severity, Span};
 
 use crate::codes;

@@ -261,13 +261,16 @@ fn may_be_performative(bytes: &[u8]) -> bool {
     }
 }
 
-/// `text` as a comment. Code fences are markup and are dropped; comment marks inside are broken up,
-/// because they would nest.
-fn as_comment(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.trim_start().starts_with("```"));
+/// `text` as a comment. Code fences with their language are markup and are dropped; comment marks
+/// inside are broken up, because they would nest.
+pub(crate) fn as_comment(text: &str) -> String {
+    let is_fence = |line: &str| {
+        let language = line.trim_start().strip_prefix("```");
+        language.is_some_and(|language| language.split_whitespace().count() <= 1)
+    };
+    let lines = text.lines().filter(|line| !is_fence(line));
     let kept = lines.collect::<Vec<_>>().join("\n");
     let kept = kept.trim().replace("(*", "( *").replace("*)", "* )");
-    // Stars at the ends would join the marks.
     if kept.is_empty() { String::new() } else { format!("(* {kept} *)") }
 }
 
