@@ -73,10 +73,14 @@ pub fn repair(text: &str) -> Repaired {
 /// The findings of one look that carry edits: syntax first, meaning once the syntax is right.
 fn mendable(text: &str) -> Vec<Diagnostic> {
     let Parsed { tree: _, diagnostics } = parse(text);
-    let syntax: Vec<_> = diagnostics
+    let mut syntax: Vec<_> = diagnostics
         .into_iter()
         .filter(|found| found.is_error() && !found.fixes.is_empty())
         .collect();
+    // A comment that never ends hides the rest of the text, closing brackets included.
+    if syntax.iter().any(|found| found.code == codes::UNTERMINATED_COMMENT) {
+        syntax.retain(|found| found.code == codes::UNTERMINATED_COMMENT);
+    }
     syntax
 }
 

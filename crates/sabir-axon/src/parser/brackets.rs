@@ -6,9 +6,11 @@ use sabir_base::{Diagnostic, Edit, Span};
 
 use super::{Parser, Siblings};
 use crate::codes;
+use crate::lexer::is_identifier;
 use crate::strings::{quote, unescape, unquote};
 use crate::token::{Token, TokenKind};
 use crate::tree::{Kind, NodeId};
+use crate::view::{Comparison, is_bare_key};
 
 /// What a bracket holds; it decides what `key:` means and which brackets close it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -196,6 +198,9 @@ impl Parser<'_> {
                 let null = self.leaf(Kind::Null, token);
                 self.expr_from(null)
             }
+            TokenKind::BadNumber if self.number_key(token) => {
+                return self.keyed(token.start, self.prev_end);
+            }
             _ => self.expr(),
         };
         self.keyless_field(value)
@@ -208,11 +213,84 @@ impl Parser<'_> {
             self.bad_record_key(span);
             return self.keyed(span.start, span.end);
         }
+        if let Some(field) = self.assigned_field(value) {
+            return field;
+        }
         if self.kind_of(value) != Kind::Error {
             // The key is chosen when the whole record is known.
             return self.branch(Kind::Field, span.start, span.start, value);
         }
         value
+    }
+
+    /// `key=value` in a record.
+    fn assigned_field(&mut self, value: NodeId) -> Option<NodeId> {
+        let compare = &self.nodes[value.0 as usize];
+        let key = &self.nodes[compare.first.0 as usize];
+        let named =
+            key.kind == Kind::Name && is_identifier(self.slice(Span::new(key.start, key.end)));
+        if compare.kind != Kind::Compare || compare.extra != Comparison::Eq as u8 || !named {
+            return None;
+        }
+        let (start, mid, right) = (key.start, key.end, key.next);
+        let mut ahead = self.lexer;
+        ahead.jump(mid);
+        let equals = ahead.next();
+        self.report(
+            Diagnostic::error(codes::BAD_KEY, equals.span(), "a key is followed by `:`")
+                .help("write `key:value`")
+                .fix(Edit::replace(equals.span(), ":")),
+        );
+        Some(self.branch(Kind::Field, start, mid, right))
+    }
+
+    /// `key:value` pairs behind an expression: a record that lacks its braces and its operator.
+    #[cold]
+    pub(super) fn trailing_fields(&mut self) -> NodeId {
+        let start = self.cur.start;
+        let mut diagnostic = Diagnostic::error(
+            codes::MISSING_OPERATOR,
+            self.cur.span(),
+            "a property stands in a record",
+        )
+        .help("write `& {key:value}`")
+        .fix(Edit::insert(start, "{"));
+        if !self.enter(b'{') {
+            return self.error_node(Span::at(start));
+        }
+        let mut fields = Siblings::NONE;
+        while self.at_key() && !self.at_hard_boundary() {
+            let key = self.bump();
+            let field = self.keyed(key.start, key.end);
+            fields.add(self, field);
+            if self.cur.kind == TokenKind::Comma && self.peek().kind == TokenKind::Name {
+                self.bump();
+            } else if self.at_key() && !self.at_hard_boundary() {
+                diagnostic = diagnostic.fix(Edit::insert(self.prev_end, ","));
+            }
+        }
+        self.leave();
+        self.report(diagnostic.fix(Edit::insert(self.prev_end, "}")));
+        self.check_duplicate_keys(fields.first);
+        self.branch(Kind::Record, start, 0, fields.first)
+    }
+
+    /// `{1:2}`: the lexer took the key for the front of a time. A time has two digits in each part.
+    #[cold]
+    fn number_key(&mut self, token: Token) -> bool {
+        let written = self.slice(token.span());
+        let Some((digits, rest)) = written.split_once(':') else { return false };
+        let clock =
+            digits.len() <= 2 && rest.bytes().take(2).filter(u8::is_ascii_digit).count() == 2;
+        if clock || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return false;
+        }
+        let key = Span::new(token.start, token.start + digits.len() as u32);
+        self.bad_record_key(key);
+        self.lexer.jump(key.end);
+        self.prev_end = key.end;
+        self.cur = self.lexer.next();
+        true
     }
 
     #[cold]
@@ -264,7 +342,7 @@ impl Parser<'_> {
         let diagnostic =
             Diagnostic::error(codes::BAD_KEY, span, format!("`{written}` cannot name an argument"));
         if written.starts_with('"')
-            && crate::lexer::is_identifier(bare)
+            && is_identifier(bare)
             && self.depth > 0
             && self.open[self.depth - 1] == b'('
         {
@@ -337,7 +415,7 @@ impl Parser<'_> {
                     token.span(),
                     "keys of metadata are not quoted",
                 );
-                if crate::view::is_bare_key(bare) || bare == "^" || bare == "%%" {
+                if is_bare_key(bare) || bare == "^" || bare == "%%" {
                     diagnostic = diagnostic.fix(Edit::replace(token.span(), bare));
                 }
                 self.report(diagnostic);
@@ -352,6 +430,17 @@ impl Parser<'_> {
             return self.keyed(token.start, token.end);
         }
         let found = self.describe(self.cur);
+        if self.cur.kind == TokenKind::Eq {
+            self.report(
+                Diagnostic::error(
+                    codes::MISSING_COLON,
+                    self.cur.span(),
+                    "a key is followed by `:`",
+                )
+                .fix(Edit::replace(self.cur.span(), ":")),
+            );
+            return self.keyed(token.start, token.end);
+        }
         self.report(
             Diagnostic::error(
                 codes::MISSING_COLON,
@@ -445,19 +534,30 @@ impl Parser<'_> {
             .map(|pair| (pair[0].1, pair[1].1))
             .collect();
         duplicates.sort_by_key(|&(_, second)| second);
-        for (before, again) in duplicates {
-            self.report(
-                Diagnostic::error(
-                    codes::DUPLICATE_KEY,
-                    again,
-                    format!("the key `{}` stands twice", self.slice(again)),
-                )
-                .label(before, "first here")
-                .help("give every key once"),
-            );
-        }
         let mut taken: Vec<String> = keyed.into_iter().map(|(key, _)| key.into_owned()).collect();
         taken.sort_unstable();
+        for (number, (before, again)) in duplicates.into_iter().enumerate() {
+            let written = self.slice(again);
+            let mut diagnostic = Diagnostic::error(
+                codes::DUPLICATE_KEY,
+                again,
+                format!("the key `{written}` stands twice"),
+            )
+            .label(before, "first here")
+            .help("give every key once");
+            let quoted = written.strip_suffix('"');
+            if quoted.is_some() || is_bare_key(written) && written != "_" {
+                // Numbered on through the record, so that three of a kind differ as well.
+                let (stem, end) = quoted.map_or((written, ""), |stem| (stem, "\""));
+                let mut renamed = format!("{stem}-{}{end}", number + 2);
+                while taken.binary_search_by(|known| known.as_str().cmp(unquote(&renamed))).is_ok()
+                {
+                    renamed.insert(stem.len(), '-');
+                }
+                diagnostic = diagnostic.fix(Edit::replace(again, renamed));
+            }
+            self.report(diagnostic);
+        }
         let mut given: Vec<String> = Vec::new();
         for (position, value) in keyless {
             let key = self.key_for(value, position, &taken, &given);
@@ -486,7 +586,7 @@ impl Parser<'_> {
         let node = &self.nodes[value.0 as usize];
         if node.kind == Kind::Tag {
             let name = &self.text()[node.start as usize + 1..node.mid as usize];
-            if crate::lexer::is_identifier(name) && given.len() <= 64 && free(name) {
+            if is_identifier(name) && given.len() <= 64 && free(name) {
                 return name.to_owned();
             }
         }

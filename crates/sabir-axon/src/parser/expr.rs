@@ -112,9 +112,14 @@ impl Parser<'_> {
         let mut operands = Siblings::NONE;
         operands.add(self, left);
         loop {
-            self.operator();
-            let right = self.operand();
-            let right = self.climb(right, level + 1);
+            let operator = self.operator();
+            let missing = operator.start == self.cur.start;
+            let right = if missing && self.at_key() {
+                self.trailing_fields()
+            } else {
+                let right = self.operand();
+                self.climb(right, level + 1)
+            };
             operands.add(self, right);
             let mut next = level_of(self.cur.kind);
             if next == ODD {
@@ -482,21 +487,29 @@ impl Parser<'_> {
     fn expected_expression(&mut self) {
         let token = self.cur;
         let found = self.describe(token);
-        let inside = self.depth > 0;
-        let diagnostic = match token.kind {
-            TokenKind::Comma if inside => Diagnostic::error(
-                codes::EXTRA_COMMA,
-                token.span(),
-                "a comma with nothing before it",
-            )
-            .fix(Edit::delete(token.span())),
-            _ => Diagnostic::error(
-                codes::EXPECTED_EXPRESSION,
-                token.span(),
-                format!("expected an expression, found {found}"),
-            )
-            .help("write `_` for \"nothing\""),
-        };
+        let before = self.text().as_bytes().get((self.prev_end as usize).wrapping_sub(1)).copied();
+        let separated = matches!(before, Some(b',' | b'(' | b'[' | b'{'));
+        if token.kind == TokenKind::Comma && self.depth > 0 && separated {
+            self.report(
+                Diagnostic::error(
+                    codes::EXTRA_COMMA,
+                    token.span(),
+                    "a comma with nothing before it",
+                )
+                .fix(Edit::delete(token.span())),
+            );
+            return;
+        }
+        let mut diagnostic = Diagnostic::error(
+            codes::EXPECTED_EXPRESSION,
+            token.span(),
+            format!("expected an expression, found {found}"),
+        )
+        .help("write `_` for \"nothing\"");
+        if token.kind == TokenKind::Comma || token.kind.is_closer() || self.at_boundary() {
+            let nothing = if before == Some(b':') && self.depth == 0 { " _" } else { "_" };
+            diagnostic = diagnostic.fix(Edit::insert(self.prev_end, nothing));
+        }
         self.report(diagnostic);
     }
 

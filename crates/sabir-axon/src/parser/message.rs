@@ -101,6 +101,7 @@ impl Parser<'_> {
                 token.span(),
                 format!("expected a performative after the metadata, found {found}"),
             );
+            self.abandoned = true;
             return self.error_node(Span::at(token.start));
         }
         self.bump();
@@ -166,6 +167,23 @@ impl Parser<'_> {
             if self.abandoned { self.error_node(Span::at(self.cur.start)) } else { self.expr() };
         children.add(self, content);
         self.branch(Kind::Message, start, 0, children.first)
+    }
+
+    /// The next message's metadata stands where the content should be.
+    fn lacks_content(&mut self) -> bool {
+        let lacks = self.at_line_start(self.cur) && self.at_message_start();
+        if lacks {
+            self.report(
+                Diagnostic::error(
+                    codes::EXPECTED_EXPRESSION,
+                    Span::at(self.prev_end),
+                    "the content is missing",
+                )
+                .help("write `_` for \"nothing\"")
+                .fix(Edit::insert(self.prev_end, " _")),
+            );
+        }
+        lacks
     }
 
     /// An agent, a wildcard or a list of agents.

@@ -67,7 +67,12 @@ impl Parser<'_> {
     /// In a record or in arguments: `value key:` with no comma between.
     pub(super) fn at_missing_comma(&self) -> bool {
         let keyed = self.depth > 0 && matches!(self.open[self.depth - 1], b'{' | b'(' | b'[');
-        keyed && self.cur.kind == TokenKind::Name && self.peek().kind == TokenKind::Colon
+        keyed && self.at_key()
+    }
+
+    /// Whether a name and a colon are next.
+    pub(super) fn at_key(&self) -> bool {
+        self.cur.kind == TokenKind::Name && self.peek().kind == TokenKind::Colon
     }
 
     pub(super) fn starts_operand(&self) -> bool {
@@ -292,6 +297,10 @@ pub(super) fn starts_message(lexer: Lexer<'_>, token: Token) -> bool {
                     matches!(key_text.trim_matches('"'), "id" | "%%" | "^" | "ts")
                 }
                 TokenKind::Colon => keyed,
+                // A forgotten colon, or `=` for it, behind a key that only metadata has.
+                TokenKind::String | TokenKind::Number | TokenKind::Eq => {
+                    matches!(key_text.trim_matches('"'), "id" | "%%")
+                }
                 TokenKind::Name => key.kind == TokenKind::RBracket,
                 _ => false,
             }
