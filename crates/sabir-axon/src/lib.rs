@@ -3,7 +3,9 @@
 //! This crate knows text and trees. It refuses to know files, clocks, sockets and terminals.
 
 mod performative;
+mod tier;
 mod unit;
 
 pub use performative::{Performative, PerformativeInfo};
+pub use tier::{MetaField, MetaValue, Presence, Tier};
 pub use unit::{Unit, UnitCategory};
