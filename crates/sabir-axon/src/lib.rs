@@ -2,6 +2,7 @@
 //!
 //! This crate knows text and trees. It refuses to know files, clocks, sockets and terminals.
 
+pub mod grammar;
 mod performative;
 mod tier;
 mod unit;
