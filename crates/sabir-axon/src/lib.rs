@@ -3,6 +3,7 @@
 //! This crate knows text and trees. It refuses to know files, clocks, sockets and terminals.
 
 pub mod codes;
+pub mod grammar;
 mod lexer;
 mod parser;
 mod performative;

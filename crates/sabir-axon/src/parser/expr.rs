@@ -507,7 +507,8 @@ impl Parser<'_> {
         )
         .help("write `_` for \"nothing\"");
         if token.kind == TokenKind::Comma || token.kind.is_closer() || self.at_boundary() {
-            let nothing = if before == Some(b':') && self.depth == 0 { " _" } else { "_" };
+            let spaced = before == Some(b':') && self.depth == 0 || self.cur.start > self.prev_end;
+            let nothing = if spaced { " _" } else { "_" };
             diagnostic = diagnostic.fix(Edit::insert(self.prev_end, nothing));
         }
         self.report(diagnostic);

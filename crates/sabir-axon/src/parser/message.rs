@@ -163,8 +163,12 @@ impl Parser<'_> {
         } else {
             self.missing_colon();
         }
-        let content =
-            if self.abandoned { self.error_node(Span::at(self.cur.start)) } else { self.expr() };
+        let lacks = self.cur.kind == TokenKind::LBracket && self.lacks_content();
+        let content = if self.abandoned || lacks {
+            self.error_node(Span::at(self.cur.start))
+        } else {
+            self.expr()
+        };
         children.add(self, content);
         self.branch(Kind::Message, start, 0, children.first)
     }

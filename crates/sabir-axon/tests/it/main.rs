@@ -1,0 +1,3 @@
+//! The integration tests of sabir-axon, in one binary.
+
+mod grammar;
