@@ -163,7 +163,9 @@ fn last_resort(text: &str) -> Vec<Diagnostic> {
         let content = content_start(node).filter(|&start| !wrong(Span::new(span.start, start - 1)));
         findings.push(match content {
             Some(start) => {
-                let raw = text[start as usize..span.end as usize].trim_end();
+                let rest = &text[start as usize..span.end as usize];
+                let start = start + (rest.len() - rest.trim_start().len()) as u32;
+                let raw = rest.trim();
                 let place = Span::new(start, start + raw.len() as u32);
                 let message = "the content cannot be read; it is kept as text";
                 Diagnostic::error(codes::UNEXPECTED_TOKEN, place, message)

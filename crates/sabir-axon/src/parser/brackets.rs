@@ -423,7 +423,7 @@ impl Parser<'_> {
             _ => {
                 let found = self.describe(token);
                 self.error(codes::BAD_KEY, token.span(), format!("expected a key, found {found}"));
-                return self.error_node(Span::at(token.start));
+                return self.error_node(Span::at(self.prev_end));
             }
         }
         if self.cur.kind == TokenKind::Colon {

@@ -8,7 +8,7 @@ use crate::codes;
 use crate::lexer::{BOM, Lexer};
 use crate::strings::quote;
 use crate::token::{LETTER, NAME_PART, TokenKind, is};
-use crate::tree::{NodeId, Tree};
+use crate::tree::{Kind, NodeId, Tree};
 
 impl<'t> Parser<'t> {
     pub(super) fn document(mut self) -> Parsed<'t> {
@@ -116,41 +116,85 @@ impl<'t> Parser<'t> {
     #[cold]
     fn rest_of_message(&mut self, message: NodeId) {
         self.depth = 0;
+        let mut content = self.last_child(message);
+        while !self.abandoned && self.cur.kind != TokenKind::Eof && !self.at_next_message() {
+            let token = self.cur;
+            match token.kind {
+                // A fence that closes a code block is not part of the message.
+                TokenKind::Unknown if self.slice(token.span()) == "`" => return,
+                kind if kind.is_closer() => {
+                    let found = self.describe(token);
+                    self.report(
+                        Diagnostic::error(
+                            codes::UNMATCHED_BRACKET,
+                            token.span(),
+                            format!("{found} closes nothing"),
+                        )
+                        .fix(Edit::delete(token.span())),
+                    );
+                    self.bump();
+                    // What follows belongs to the expression before the bracket; the next look,
+                    // without the bracket, will read it so.
+                    self.abandoned = true;
+                }
+                TokenKind::Comma | TokenKind::Semicolon if self.ends_message() => {
+                    self.bump();
+                    self.report(
+                        Diagnostic::error(
+                            codes::UNEXPECTED_TOKEN,
+                            token.span(),
+                            "messages are separated by white space alone",
+                        )
+                        .fix(Edit::delete(token.span())),
+                    );
+                }
+                // Words in a row with a comma among them are prose; anything else is a list.
+                TokenKind::Comma | TokenKind::Semicolon if self.kind_of(content) != Kind::Error => {
+                    self.bump();
+                    self.report(
+                        Diagnostic::error(
+                            codes::UNEXPECTED_TOKEN,
+                            token.span(),
+                            "the content of a message is one expression",
+                        )
+                        .help("join expressions with `&`, or put them in a list")
+                        .fix(Edit::replace(token.span(), " &")),
+                    );
+                    let more = self.expr();
+                    self.data(content).next = more;
+                    content = more;
+                }
+                _ => return self.garbage(message, content),
+            }
+        }
+        if self.abandoned && self.cur.kind != TokenKind::Eof && !self.at_next_message() {
+            self.skip_to_boundary();
+        }
+        let end = self.prev_end;
+        let message = self.data(message);
+        message.end = message.end.max(end);
+    }
+
+    /// Whether the token behind the cursor starts something new.
+    fn ends_message(&self) -> bool {
+        let mut ahead = self.lexer;
+        let next = ahead.next();
+        next.kind == TokenKind::Eof || self.at_line_start(next) || starts_message(ahead, next)
+    }
+
+    /// Quotes a message's content together with what cannot be read behind it.
+    fn garbage(&mut self, message: NodeId, content: NodeId) {
         let token = self.cur;
-        // A fence that closes a code block is not part of the message.
-        if self.abandoned || self.slice(token.span()) == "`" {
-            if self.abandoned {
-                self.skip_to_boundary_if_needed();
-            }
-            return;
-        }
         let found = self.describe(token);
-        if token.kind.is_closer() {
-            self.report(
-                Diagnostic::error(
-                    codes::UNMATCHED_BRACKET,
-                    token.span(),
-                    format!("{found} closes nothing"),
-                )
-                .fix(Edit::delete(token.span())),
-            );
-            self.bump();
-            if self.cur.kind == TokenKind::Eof || self.at_next_message() {
-                return;
-            }
-            self.abandoned = true;
-        }
-        let content = self.content_of(message);
-        let start = self.cur.start;
         self.skip_to_boundary();
-        let span = Span::new(start.min(self.prev_end), self.prev_end);
+        let span = Span::new(token.start, self.prev_end.max(token.start));
         let node = self.error_node(span);
-        self.adopt(message, node);
-        let whole = Span::new(content.start.min(span.start), span.end);
-        let fix = Edit::replace(whole, quote(self.slice(whole).trim_end()));
-        if self.abandoned {
-            return;
-        }
+        self.data(content).next = node;
+        self.data(message).end = span.end;
+        let start = self.span_of(content).start.min(span.start);
+        let start = self.skip_space(start);
+        let whole = Span::new(start, span.end);
+        let fix = Edit::replace(whole, quote(self.slice(whole)));
         let same = self.diagnostics.last_mut().filter(|last| {
             last.code == codes::EXPECTED_EXPRESSION && last.span.start == token.start
         });
@@ -165,33 +209,20 @@ impl<'t> Parser<'t> {
         );
     }
 
-    fn skip_to_boundary_if_needed(&mut self) {
-        if self.cur.kind != TokenKind::Eof && !self.at_next_message() {
-            self.skip_to_boundary();
-        }
+    /// The first offset at or behind `offset` that is not white space.
+    fn skip_space(&self, offset: u32) -> u32 {
+        let rest = &self.text()[offset as usize..];
+        offset + (rest.len() - rest.trim_start().len()) as u32
     }
 
-    /// The span of a message's content, which is its last child.
-    fn content_of(&self, message: NodeId) -> Span {
-        let mut id = self.nodes[message.0 as usize].first;
+    fn last_child(&self, node: NodeId) -> NodeId {
+        let mut id = self.nodes[node.0 as usize].first;
         let mut last = id;
         while id.is_some() {
             last = id;
             id = self.nodes[id.0 as usize].next;
         }
-        self.span_of(last)
-    }
-
-    /// Hangs a node behind a message's children: what follows the content belongs to it.
-    fn adopt(&mut self, message: NodeId, node: NodeId) {
-        let end = self.span_of(node).end;
-        let mut id = self.nodes[message.0 as usize].first;
-        while self.nodes[id.0 as usize].next.is_some() {
-            id = self.nodes[id.0 as usize].next;
-        }
-        self.data(id).next = node;
-        let message = self.data(message);
-        message.end = message.end.max(end);
+        last
     }
 
     /// Prose, code fences, leftovers: kept as a comment by the fix.

@@ -432,7 +432,24 @@ impl Parser<'_> {
             K::Plus | K::Minus | K::Slash => {
                 self.quoted_prefix("AXON has no arithmetic", codes::UNKNOWN_OPERATOR)
             }
-            K::Lt | K::Gt | K::Le | K::Ge | K::Ne | K::Eq | K::EqEq | K::EqLt | K::Range => {
+            K::AmpAmp | K::PipePipe | K::CaretCaret => self.quoted_prefix(
+                "this operator is reserved for a future version (section 14)",
+                codes::RESERVED_OPERATOR,
+            ),
+            K::Lt
+            | K::Gt
+            | K::Le
+            | K::Ge
+            | K::Ne
+            | K::Eq
+            | K::EqEq
+            | K::EqLt
+            | K::Range
+            | K::Cause
+            | K::Then
+            | K::Amp
+            | K::Pipe
+            | K::FatArrow => {
                 self.quoted_prefix("this operator has no left side", codes::PREFIX_OPERATOR)
             }
             K::Star => {
@@ -464,7 +481,7 @@ impl Parser<'_> {
             }
             _ => {
                 self.expected_expression();
-                self.error_node(Span::at(token.start))
+                self.error_node(Span::at(self.prev_end))
             }
         }
     }
@@ -649,9 +666,9 @@ impl Parser<'_> {
                     self.glued_arguments(node)
                 }
                 K::LParen | K::LBracket if adjacent && !self.at_boundary() => self.postfix(start),
-                K::Dot if adjacent => self.postfix(start),
                 K::Dot => match self.spaced_dot(node) {
                     Some(node) => node,
+                    None if adjacent => self.postfix(start),
                     None => return node,
                 },
                 K::Plus | K::Minus | K::Slash | K::Star => self.arithmetic(start),

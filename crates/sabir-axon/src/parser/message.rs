@@ -5,7 +5,7 @@ use sabir_base::{Diagnostic, Edit, Span};
 use super::brackets::Bracket;
 use super::{Parser, Siblings};
 use crate::codes;
-use crate::lexer::is_extension;
+use crate::lexer::{is_extension, is_identifier};
 use crate::performative::Performative;
 use crate::strings::unquote;
 use crate::token::{Token, TokenKind};
@@ -96,13 +96,14 @@ impl Parser<'_> {
         let token = self.cur;
         if !matches!(token.kind, TokenKind::Name | TokenKind::BadName) {
             let found = self.describe(token);
+            // The closing bracket is the last place that certainly belongs to this message.
             self.error(
                 codes::UNKNOWN_PERFORMATIVE,
-                token.span(),
+                Span::new(self.prev_end.saturating_sub(1), self.prev_end),
                 format!("expected a performative after the metadata, found {found}"),
             );
             self.abandoned = true;
-            return self.error_node(Span::at(token.start));
+            return self.error_node(Span::at(self.prev_end));
         }
         self.bump();
         let word = self.slice(token.span());
@@ -117,15 +118,19 @@ impl Parser<'_> {
                 .help(format!("did you mean `{}` ({})?", near.word(), near.info().name))
                 .fix(Edit::replace(token.span(), near.word())),
             None => {
-                let last = word.rsplit('.').next().unwrap_or(word);
                 let diagnostic =
                     diagnostic.help("a performative of your own is written `X.domain.NAME`");
-                if crate::lexer::is_identifier(word) {
-                    diagnostic.fix(Edit::insert(token.start, "X.local."))
-                } else if word.split('.').count() == 2 && crate::lexer::is_identifier(last) {
-                    diagnostic.fix(Edit::insert(token.start, "X."))
-                } else {
-                    diagnostic
+                match word.strip_prefix("X.") {
+                    Some(last) if is_identifier(last) => {
+                        diagnostic.fix(Edit::insert(token.start + 2, "local."))
+                    }
+                    None if is_identifier(word) => {
+                        diagnostic.fix(Edit::insert(token.start, "X.local."))
+                    }
+                    None if word.split('.').count() == 2 && word.split('.').all(is_identifier) => {
+                        diagnostic.fix(Edit::insert(token.start, "X."))
+                    }
+                    _ => diagnostic,
                 }
             }
         };
@@ -165,7 +170,7 @@ impl Parser<'_> {
         }
         let lacks = self.cur.kind == TokenKind::LBracket && self.lacks_content();
         let content = if self.abandoned || lacks {
-            self.error_node(Span::at(self.cur.start))
+            self.error_node(Span::at(self.prev_end))
         } else {
             self.expr()
         };
@@ -215,6 +220,17 @@ impl Parser<'_> {
             return self.error_node(open.span());
         }
         self.bump();
+        if self.cur.kind == TokenKind::Star && self.peek().kind == TokenKind::RBracket {
+            self.bump();
+            self.bump();
+            self.leave();
+            let span = Span::new(open.start, self.prev_end);
+            self.report(
+                Diagnostic::error(codes::BAD_ENDPOINT, span, "`*` stands alone, not in a list")
+                    .fix(Edit::replace(span, "*")),
+            );
+            return self.error_node(span);
+        }
         let mut agents = Siblings::NONE;
         while self.cur.kind != TokenKind::RBracket {
             let token = self.cur;
@@ -295,7 +311,7 @@ impl Parser<'_> {
                 self.bump();
                 (token.span(), Some(Edit::insert(token.start, "@")))
             }
-            TokenKind::String if crate::lexer::is_identifier(unquote(written)) => {
+            TokenKind::String if is_identifier(unquote(written)) => {
                 self.bump();
                 (token.span(), Some(Edit::replace(token.span(), format!("@{}", unquote(written)))))
             }
@@ -331,7 +347,7 @@ impl Parser<'_> {
         diagnostic.fixes.extend(fix);
         self.report(diagnostic);
         if self.cur == token {
-            return self.error_node(Span::at(token.start));
+            return self.error_node(Span::at(self.prev_end));
         }
         self.error_node(span)
     }
@@ -344,9 +360,7 @@ impl Parser<'_> {
         let mut agents = Siblings::NONE;
         agents.add(self, first);
         while matches!(self.cur.kind, TokenKind::Amp | TokenKind::Comma | TokenKind::Pipe) {
-            let separator = self.bump();
-            let gap_end = self.cur.start;
-            separators.push((separator, gap_end));
+            separators.push(self.bump());
             if self.cur.kind != TokenKind::Ref {
                 break;
             }
@@ -359,7 +373,7 @@ impl Parser<'_> {
             Diagnostic::error(codes::UNBRACKETED_AGENTS, span, "several agents stand in brackets")
                 .help("write `[@a,@b]`")
                 .fix(Edit::insert(start, "["));
-        for (separator, _) in separators {
+        for separator in separators.into_iter().filter(|token| token.kind != TokenKind::Comma) {
             diagnostic = diagnostic.fix(Edit::replace(separator.span(), ","));
         }
         self.report(diagnostic.fix(Edit::insert(span.end, "]")));
@@ -372,6 +386,9 @@ impl Parser<'_> {
         let token = self.cur;
         match token.kind {
             TokenKind::Then | TokenKind::FatArrow | TokenKind::Ge => {
+                // A name may end in `-`, which would make an arrow of the `>` behind it.
+                let dashed = self.slice(Span::new(0, token.start)).ends_with('-');
+                let instead = if dashed { " >" } else { ">" };
                 self.bump();
                 self.report(
                     Diagnostic::error(
@@ -380,10 +397,11 @@ impl Parser<'_> {
                         "routing is written with `>`",
                     )
                     .help("write `(@sender>@receiver)`")
-                    .fix(Edit::replace(token.span(), ">")),
+                    .fix(Edit::replace(token.span(), instead)),
                 );
                 self.endpoint()
             }
+            TokenKind::Dot if self.peek().kind == TokenKind::Name => self.spaced_agent(),
             TokenKind::Ref | TokenKind::LBracket | TokenKind::Star => {
                 self.report(
                     Diagnostic::error(
@@ -405,7 +423,7 @@ impl Parser<'_> {
                     .help("write `(@sender>@receiver)`, or `*` for anyone")
                     .fix(Edit::insert(self.prev_end, ">*")),
                 );
-                self.error_node(Span::at(token.start))
+                self.error_node(Span::at(self.prev_end))
             }
             _ => {
                 let found = self.describe(token);
@@ -414,8 +432,28 @@ impl Parser<'_> {
                     token.span(),
                     format!("expected `>` between sender and receiver, found {found}"),
                 );
-                self.error_node(Span::at(token.start))
+                self.error_node(Span::at(self.prev_end))
             }
+        }
+    }
+
+    /// `@a . b`: white space around the dot of an agent's name.
+    fn spaced_agent(&mut self) -> NodeId {
+        let before = Span::new(self.prev_end, self.cur.start);
+        let dot = self.bump();
+        let after = Span::new(dot.end, self.cur.start);
+        self.bump();
+        let mut diagnostic =
+            Diagnostic::error(codes::SPACE_INSIDE_NAME, dot.span(), "no white space inside a name");
+        let gaps = [before, after].into_iter().filter(|gap| !gap.is_empty());
+        diagnostic.fixes.extend(gaps.map(Edit::delete));
+        self.report(diagnostic);
+        match self.cur.kind {
+            TokenKind::Gt => {
+                self.bump();
+                self.endpoint()
+            }
+            _ => self.error_node(Span::at(self.prev_end)),
         }
     }
 

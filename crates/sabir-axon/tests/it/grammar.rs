@@ -2,18 +2,15 @@
 //! GBNF and EBNF by small interpreters that live next to this file.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its data must fail")]
-#![expect(clippy::disallowed_methods, reason = "the cases are files")]
 
 mod ebnf;
 mod gbnf;
 mod lark;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use expect_test::expect_file;
 use sabir_axon::grammar::{AgentName, BadAgentName, Format, Options, export};
 use sabir_axon::{Performative, Tier};
+use sabir_testkit::{Case, cases, shared_corpus};
 
 /// llama.cpp keeps one stack per reading that is still open. A grammar in which readings stay open
 /// inside brackets needs twice as many with every level; this one must not. Most of these stacks wait
@@ -251,7 +248,8 @@ fn the_three_exports_agree_on_near_misses() {
     let pieces: Vec<&str> = PIECES.split(' ').chain([" ", "\n", "\t"]).collect();
     let mut random = Random(0x5ab1);
     let mut accepted = 0;
-    for (name, text) in cases("ok").into_iter().chain(cases("err")) {
+    for Case { name, text, .. } in cases("tests/data/ok").into_iter().chain(cases("tests/data/err"))
+    {
         let text: Vec<char> = text.chars().collect();
         if text.len() > 120 {
             continue;
@@ -280,12 +278,7 @@ fn the_three_exports_agree_on_near_misses() {
 /// What models really wrote, if the collection is there: it is not part of the repository.
 #[test]
 fn messages_written_by_models() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/axon-llm-written.jsonl");
-    let Ok(lines) = fs::read_to_string(&path) else {
-        eprintln!("no collection of messages written by models here: nothing to check");
-        return;
-    };
+    let Some(lines) = shared_corpus("axon-llm-written.jsonl") else { return };
     let lark = Recognizer::new(Format::Lark, &Options::default());
     let gbnf = Recognizer::new(Format::Gbnf, &Options::default());
     let mut refused = Vec::new();
@@ -371,21 +364,12 @@ fn check(options: &Options, ok: &[&str], err: &[&str]) {
 
 fn check_cases(grammar: &Recognizer) {
     let refused: Vec<_> =
-        cases("ok").into_iter().filter(|(_, text)| !grammar.accepts(text)).collect();
-    let let_through: Vec<_> =
-        cases("err").into_iter().filter(|(_, text)| grammar.accepts(text)).collect();
+        cases("tests/data/ok").into_iter().filter(|case| !grammar.accepts(&case.text)).collect();
+    // A decoder has no use for what the parser forgives: raw control characters, a byte order mark.
+    let invalid = cases("tests/data/err").into_iter().chain(cases("tests/data/grammar/stricter"));
+    let let_through: Vec<_> = invalid.filter(|case| grammar.accepts(&case.text)).collect();
     assert!(
         refused.is_empty() && let_through.is_empty(),
         "refused: {refused:#?}\nlet through: {let_through:#?}"
     );
-}
-
-fn cases(kind: &str) -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/grammar").join(kind);
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "no cases in {kind}");
-    let name = |path: &Path| path.file_stem().unwrap().to_string_lossy().into_owned();
-    paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
 }
