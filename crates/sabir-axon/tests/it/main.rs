@@ -5,3 +5,4 @@ mod grammar;
 mod hostile;
 mod parse;
 mod repair;
+mod validate;
