@@ -93,13 +93,10 @@ impl<'t> Lexer<'t> {
     #[inline(always)]
     fn skip_trivia(&mut self) {
         loop {
-            let byte = self.byte();
-            if is(byte, SPACE) {
-                self.pos += 1;
-            } else if byte == b'(' && self.opens_comment() {
-                self.comment();
-            } else {
-                return;
+            match self.byte() {
+                b' ' | b'\n' | b'\r' | b'\t' => self.pos += 1,
+                b'(' if self.opens_comment() => self.comment(),
+                _ => return,
             }
         }
     }
@@ -145,28 +142,30 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// Brackets, commas, colons and names are three tokens in four; they are read right here, and
+    /// everything else by a call.
     #[inline(always)]
     fn token(&mut self) -> Token {
-        use TokenKind as K;
         let start = self.pos;
         let byte = self.byte();
-        if is(byte, LETTER) {
-            return self.name(K::Name, start);
+        let kind = SINGLE[byte as usize];
+        if kind != TokenKind::Eof {
+            self.pos += 1;
+            return self.finish(kind, start);
         }
+        if is(byte, LETTER) { self.name(TokenKind::Name, start) } else { self.other_token(byte) }
+    }
+
+    #[inline(never)]
+    fn other_token(&mut self, byte: u8) -> Token {
+        use TokenKind as K;
+        let start = self.pos;
         let (kind, length) = match byte {
             b'@' => return self.sigil(K::Ref),
             b'#' => return self.sigil(K::Tag),
             b'$' => return self.sigil(K::Var),
             b'"' => return self.string(),
             b'0'..=b'9' => return self.number(),
-            b'(' => (K::LParen, 1),
-            b')' => (K::RParen, 1),
-            b'[' => (K::LBracket, 1),
-            b']' => (K::RBracket, 1),
-            b'{' => (K::LBrace, 1),
-            b'}' => (K::RBrace, 1),
-            b',' => (K::Comma, 1),
-            b':' => (K::Colon, 1),
             b'>' if self.peek(1) == b'=' => (K::Ge, 2),
             b'>' => (K::Gt, 1),
             b'-' => match self.peek(1) {
@@ -303,7 +302,6 @@ impl<'t> Lexer<'t> {
         self.finish(TokenKind::BadName, start)
     }
 
-    #[inline(always)]
     fn string(&mut self) -> Token {
         let start = self.pos;
         let mut flags = 0;
@@ -344,7 +342,6 @@ impl<'t> Lexer<'t> {
         self.finish(TokenKind::BadString, start)
     }
 
-    #[inline(always)]
     fn number(&mut self) -> Token {
         let start = self.pos;
         self.pos += 1;
@@ -455,6 +452,20 @@ impl<'t> Lexer<'t> {
         Some(self.pos + (at + close.len_utf8()) as u32)
     }
 }
+
+/// What is a token by itself, whatever follows; `Eof` for all other bytes.
+static SINGLE: [TokenKind; 256] = {
+    let mut table = [TokenKind::Eof; 256];
+    table[b'(' as usize] = TokenKind::LParen;
+    table[b')' as usize] = TokenKind::RParen;
+    table[b'[' as usize] = TokenKind::LBracket;
+    table[b']' as usize] = TokenKind::RBracket;
+    table[b'{' as usize] = TokenKind::LBrace;
+    table[b'}' as usize] = TokenKind::RBrace;
+    table[b',' as usize] = TokenKind::Comma;
+    table[b':' as usize] = TokenKind::Colon;
+    table
+};
 
 pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
 
