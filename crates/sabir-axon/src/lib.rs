@@ -4,6 +4,7 @@
 
 pub mod codes;
 pub mod grammar;
+pub mod json;
 mod lexer;
 mod normal;
 mod parser;

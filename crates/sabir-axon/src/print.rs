@@ -38,6 +38,12 @@ pub fn print(tree: &Tree<'_>, style: Style) -> String {
     printed.text
 }
 
+/// Prints a tree that did not come from a text: `None` when it is deeper than a text may be.
+pub(crate) fn print_built(tree: &Tree<'_>) -> Option<String> {
+    let printed = Printer::new(Wire::new(tree.text().len()), Comments::none()).document(tree);
+    (!printed.too_deep).then_some(printed.text)
+}
+
 /// What a layout must do. "Wire" below is what the narrow layout makes of it.
 trait Layout {
     /// A point to come back to within the current message.

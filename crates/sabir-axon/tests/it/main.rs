@@ -4,6 +4,7 @@ mod dump;
 mod generate;
 mod grammar;
 mod hostile;
+mod json;
 mod parse;
 mod print;
 mod repair;
