@@ -288,7 +288,11 @@ pub(super) fn starts_message(lexer: Lexer<'_>, token: Token) -> bool {
             let key = ahead.next();
             let keyed = matches!(
                 key.kind,
-                TokenKind::Name | TokenKind::Caret | TokenKind::Version | TokenKind::String
+                TokenKind::Name
+                    | TokenKind::Caret
+                    | TokenKind::Version
+                    | TokenKind::String
+                    | TokenKind::Underscore
             );
             let key_text = &text[key.span().range()];
             let behind = ahead.next();
