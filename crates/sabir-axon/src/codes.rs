@@ -69,6 +69,49 @@ codes! {
     "AX128" TUPLE "tuple" "Parentheses hold several values.";
     "AX129" TEXT_TOO_LARGE "text-too-large" "The text is four gigabytes or more.";
     "AX130" SPACE_INSIDE_NAME "space-inside-name" "White space splits a name, or a number from its unit.";
+
+    "AX201" NOT_TEXT "metadata-not-text" "A metadata field that holds text holds something else.";
+    "AX202" EMPTY_TEXT "metadata-empty" "A metadata field that holds text is empty.";
+    "AX203" NOT_POSITIVE_INTEGER "metadata-not-positive-integer" "A version, a timestamp or a time to live is not a whole number above zero.";
+    "AX204" UNIT_IN_METADATA "metadata-unit" "A number in the metadata carries a unit.";
+    "AX205" BAD_PRIORITY "bad-priority" "A priority is not a whole number from 0 to 5.";
+    "AX206" MISSING_METADATA "missing-metadata" "A message lacks metadata that its tier demands.";
+    "AX207" MISSING_VERSION "missing-version" "A message lacks the protocol version, which every tier demands.";
+    "AX208" UNSUPPORTED_VERSION "unsupported-version" "A message is written in a version of the protocol that is not supported.";
+    "AX209" MISSPELT_KEY "misspelt-key" "A metadata key is almost a key of the protocol.";
+
+    "AX301" INCOMPARABLE_UNITS "incomparable-units" "Numbers of different unit categories are compared.";
+    "AX302" MIXED_UNITS "mixed-units" "A number with a unit meets one without.";
+    "AX303" RANGE_TYPES "range-types" "The ends of a range have different types.";
+    "AX304" RAW_OPERAND "raw-operand" "`&` or `|` joins a raw number or string.";
+    "AX305" UNBOUND_VARIABLE "unbound-variable" "A variable is not bound in its message.";
+    "AX306" USE_BEFORE_BINDING "use-before-binding" "A step of a sequence uses a variable that a later step binds.";
+
+    "AX401" DUPLICATE_ID "duplicate-id" "Two messages have the same id.";
+    "AX402" REPLY_TO_ITSELF "reply-to-itself" "A message answers itself.";
+    "AX403" REPLY_TO_LATER "reply-to-later" "A message answers one that comes after it.";
+    "AX404" WRONG_ANSWER "wrong-answer" "A performative answers a message that it cannot answer.";
+    "AX405" STRANGERS_REPLY "strangers-reply" "Neither side of an answer took part in what it answers.";
+    "AX406" REPLY_WITHOUT_RE "reply-without-re" "An answer does not say which message it answers.";
+    "AX407" UNKNOWN_NAK_REASON "unknown-nak-reason" "A NAK gives a reason that the protocol does not know.";
+    "AX408" MISSING_NAK_REASON "missing-nak-reason" "A NAK gives no reason.";
+
+    "AX501" UNKNOWN_TRANSACTION_STATE "unknown-transaction-state" "A transaction state is not one of the four.";
+    "AX502" TRANSACTION_INCOMPLETE "transaction-incomplete" "One of `txn_id` and `txn_state` stands without the other.";
+    "AX503" TRANSACTION_ORDER "transaction-order" "A transaction takes a step that its state does not allow.";
+    "AX504" TRANSACTION_PERFORMATIVE "transaction-performative" "A performative does not fit the transaction state that it tells.";
+    "AX505" TRANSACTION_LEFT "transaction-left" "An answer leaves the transaction of the message it answers.";
+    "AX511" BAD_THRESHOLD "bad-threshold" "The threshold of a vote is no number of votes that can be reached.";
+    "AX512" UNASKED_VOTER "unasked-voter" "An agent votes that was not asked.";
+    "AX513" SECOND_VOTE "second-vote" "An agent votes twice.";
+    "AX514" WRONG_TALLY "wrong-tally" "A tally differs from the votes in the document.";
+    "AX515" WRONG_OUTCOME "wrong-outcome" "The outcome of a vote contradicts its tally.";
+
+    "AX901" MINUS_IN_NAME "minus-in-name" "A name looks like a subtraction.";
+    "AX902" CAUSE_BY_NUMBER "cause-by-number" "`<-` is glued to a number, and means \"because\".";
+    "AX903" MIXED_OPERATORS "mixed-operators" "`&` and `|` are mixed without parentheses.";
+    "AX904" FOREIGN_LITERAL "foreign-literal" "`true`, `false` or `null` is written instead of `T`, `F` or `_`.";
+    "AX905" LOWER_CASE_EXTENSION "lower-case-extension" "An extension performative is not written in capitals.";
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod tier;
 mod token;
 mod tree;
 mod unit;
+mod validate;
 mod view;
 
 pub use parser::{MAX_DEPTH, Parsed, parse};
@@ -23,6 +24,7 @@ pub use tier::{MetaField, MetaValue, Presence, Tier};
 pub use token::{Token, TokenKind};
 pub use tree::{Kind, NodeId, Tokens, Tree, tokens};
 pub use unit::{Unit, UnitCategory};
+pub use validate::{Rules, check, validate};
 pub use view::{
     Chain, Children, Comparison, Expr, Field, Message, Node, Number, Str, endpoint_agents,
     is_bare_key,
