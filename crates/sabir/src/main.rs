@@ -1,3 +1,22 @@
 //! The `sabir` program: arguments, rendering of diagnostics, exit codes.
+//!
+//! It reads files and terminals so that no other crate has to. What is right or wrong about a text
+//! is not decided here.
+#![expect(clippy::disallowed_methods, reason = "the outermost crate reads files and environment")]
 
-fn main() {}
+mod axon;
+mod cli;
+mod exit;
+mod explain;
+mod generate;
+mod input;
+mod output;
+mod place;
+mod render;
+mod report;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

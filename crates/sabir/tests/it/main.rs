@@ -1,0 +1,8 @@
+//! The built program, seen from outside: by a shell.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![expect(clippy::disallowed_methods, reason = "these tests are about files")]
+
+mod cli;
+mod hostile;
+
+mod process;
