@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
-use crate::{axon, explain, generate};
+use crate::{axon, explain, generate, lsp};
 
 /// The lingua franca for language-model agents.
 #[derive(Debug, Parser)]
@@ -33,6 +33,16 @@ Examples:
         /// A code such as AX112, or its name
         #[arg(value_name = "CODE")]
         code: Option<String>,
+    },
+    /// Serve editors over standard input and output (Language Server Protocol)
+    #[command(after_help = "\
+Examples:
+  sabir lsp        start this from an editor, for files that end in .axon")]
+    Lsp {
+        /// Speak over standard input and output; the only way there is, accepted because editors
+        /// pass it
+        #[arg(long)]
+        stdio: bool,
     },
     /// Print the completion script for a shell
     #[command(after_help = "\
@@ -107,6 +117,10 @@ pub(crate) fn run() -> ExitCode {
             return if error.use_stderr() { Exit::Unusable.into() } else { Exit::Done.into() };
         }
     };
+    if let Command::Lsp { stdio: _ } = cli.command {
+        // The language server owns both streams and has exit codes of its own.
+        return lsp::serve();
+    }
     let mut output = Output::stdout();
     let mut notes = Notes::stderr();
     let done = cli.command.run(&mut output, &mut notes).and_then(|exit| {
@@ -127,6 +141,7 @@ impl Command {
         match self {
             Command::Axon(command) => command.run(output, notes),
             Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
+            Command::Lsp { .. } => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),
             Command::Man { dir } => generate::manual(dir.as_deref(), Cli::command(), output),
         }

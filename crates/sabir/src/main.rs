@@ -1,4 +1,4 @@
-//! The `sabir` program: arguments, rendering of diagnostics, exit codes.
+//! The `sabir` program: arguments, rendering of diagnostics, exit codes, and the language server.
 //!
 //! It reads files and terminals so that no other crate has to. What is right or wrong about a text
 //! is not decided here.
@@ -10,6 +10,7 @@ mod exit;
 mod explain;
 mod generate;
 mod input;
+mod lsp;
 mod output;
 mod place;
 mod render;
