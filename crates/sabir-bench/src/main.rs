@@ -1,0 +1,84 @@
+//! Speed beside the best peers, measured in one run on one machine.
+//!
+//! Times differ between machines, ratios hardly: the table shows both. Instruction counts repeat to
+//! the digit and say whether a difference in time is real.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports to people")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock and writes its report")]
+
+mod cases;
+mod corpus;
+mod instructions;
+mod plain;
+mod report;
+mod scaling;
+mod timing;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use lexopt::{Arg, Parser, ValueExt as _};
+
+use crate::cases::CASES;
+use crate::corpus::Corpus;
+use crate::report::Report;
+
+const HELP: &str = "\
+Measures Sabir beside its peers and prints a table.
+
+Usage: sabir-bench [--quick] [--json FILE]
+
+  --quick      a few milliseconds each: shows that everything runs, measures nothing
+  --json FILE  where to write the numbers [default: target/bench.json]
+";
+
+/// How long to measure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    Quick,
+    Full,
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    let mut effort = Effort::Full;
+    let mut json = PathBuf::from("target/bench.json");
+    let mut parser = Parser::from_env();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Long("quick") => effort = Effort::Quick,
+            Arg::Long("json") => json = parser.value()?.into(),
+            Arg::Long("help") | Arg::Short('h') => {
+                print!("{HELP}");
+                return Ok(());
+            }
+            // What runs under the instruction counter: one case, so many times over.
+            Arg::Long("work") => {
+                let case: String = parser.value()?.string()?;
+                let times: u64 = parser.value()?.parse()?;
+                return instructions::work(&case, times);
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    let corpus = Corpus::new()?;
+    cases::verify(&corpus)?;
+    eprintln!("{} messages; each figure is the best of several rounds", corpus.messages.len());
+    let times = timing::measure(CASES, &corpus, effort);
+    let counts = instructions::measure(CASES, effort);
+    let scaling = scaling::measure(effort);
+    let report = Report::new(&corpus, &times, &counts, &scaling);
+    print!("{}", report.table());
+    report.write(&json)?;
+    eprintln!("numbers written to {}", json.display());
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! The table for people and the JSON for programs.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use crate::cases::{BASE, BASE_WRITE, CASES, Case, Group};
+use crate::corpus::Corpus;
+use crate::scaling::Scaling;
+
+pub(crate) struct Report<'r> {
+    rows: Vec<Row>,
+    scaling: &'r [Scaling],
+}
+
+struct Row {
+    name: &'static str,
+    group: Group,
+    bytes: f64,
+    nanoseconds: f64,
+    instructions: Option<f64>,
+}
+
+impl<'r> Report<'r> {
+    pub(crate) fn new(
+        corpus: &Corpus,
+        times: &[f64],
+        counts: &[Option<f64>],
+        scaling: &'r [Scaling],
+    ) -> Self {
+        let mean = |case: &Case| {
+            let total: usize = corpus.messages.iter().map(case.bytes).sum();
+            total as f64 / corpus.messages.len() as f64
+        };
+        let rows =
+            CASES.iter().zip(times).zip(counts).map(|((case, &nanoseconds), &instructions)| Row {
+                name: case.name,
+                group: case.group,
+                bytes: mean(case),
+                nanoseconds,
+                instructions,
+            });
+        Self { rows: rows.collect(), scaling }
+    }
+
+    pub(crate) fn table(&self) -> String {
+        let mut out = String::new();
+        for (group, title, base) in [
+            (Group::Read, "read one message", BASE),
+            (Group::Write, "write one message", BASE_WRITE),
+        ] {
+            let _ = writeln!(
+                out,
+                "\n{title:<34}{:>8}{:>10}{:>9}{:>14}{:>12}",
+                "bytes", "ns", "MB/s", "instructions", "x slower"
+            );
+            for row in self.rows.iter().filter(|row| row.group == group) {
+                let instructions =
+                    row.instructions.map_or_else(|| "-".to_owned(), |count| format!("{count:.0}"));
+                let _ = writeln!(
+                    out,
+                    "{:<34}{:>8.0}{:>10.0}{:>9.0}{:>14}{:>12.2}",
+                    row.name,
+                    row.bytes,
+                    row.nanoseconds,
+                    row.bytes * 1e3 / row.nanoseconds,
+                    instructions,
+                    row.nanoseconds / self.base(base),
+                );
+            }
+            let _ = writeln!(out, "(x slower: time as a multiple of {base}; below 1 is faster)");
+        }
+        let _ = writeln!(
+            out,
+            "\n{:<34}{:>12}{:>12}{:>16}",
+            "parse, growing input", "from", "to", "worst doubling"
+        );
+        for scaling in self.scaling {
+            let sizes = scaling.points.first().zip(scaling.points.last());
+            let (from, to) = sizes.map_or((0, 0), |(first, last)| (first.0, last.0));
+            let _ = writeln!(
+                out,
+                "{:<34}{:>12}{:>12}{:>15.2}x",
+                scaling.name,
+                human(from),
+                human(to),
+                scaling.worst()
+            );
+        }
+        out
+    }
+
+    pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
+        let rows: Vec<_> = self
+            .rows
+            .iter()
+            .map(|row| {
+                json!({
+                    "name": row.name,
+                    "bytes_per_message": row.bytes,
+                    "ns_per_message": row.nanoseconds,
+                    "mb_per_s": row.bytes * 1e3 / row.nanoseconds,
+                    "instructions_per_message": row.instructions,
+                    "ratio": row.nanoseconds / self.base(match row.group {
+                        Group::Read => BASE,
+                        Group::Write => BASE_WRITE,
+                    }),
+                })
+            })
+            .collect();
+        let scaling: Vec<_> = self
+            .scaling
+            .iter()
+            .map(|scaling| {
+                json!({
+                    "name": scaling.name,
+                    "worst_doubling": scaling.worst(),
+                    "points": scaling.points.iter().map(|&(bytes, seconds)| {
+                        json!({ "bytes": bytes, "seconds": seconds })
+                    }).collect::<Vec<_>>(),
+                })
+            })
+            .collect();
+        if let Some(dir) = path.parent() {
+            std::fs::create_dir_all(dir)
+                .with_context(|| format!("cannot make {}", dir.display()))?;
+        }
+        let text = serde_json::to_string_pretty(&json!({ "rows": rows, "scaling": scaling }))?;
+        std::fs::write(path, text + "\n")
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn base(&self, name: &str) -> f64 {
+        self.rows.iter().find(|row| row.name == name).map_or(f64::NAN, |row| row.nanoseconds)
+    }
+}
+
+fn human(bytes: usize) -> String {
+    if bytes >= 1 << 20 {
+        format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20))
+    } else {
+        format!("{:.0} KiB", bytes as f64 / 1024.0)
+    }
+}

@@ -1,0 +1,75 @@
+//! Whether twice the input takes twice the time.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use sabir_axon::parse;
+
+use crate::Effort;
+use crate::corpus::Corpus;
+
+/// One kind of input over growing sizes.
+pub(crate) struct Scaling {
+    pub(crate) name: &'static str,
+    /// Bytes, and the best time in seconds.
+    pub(crate) points: Vec<(usize, f64)>,
+}
+
+impl Scaling {
+    /// The worst factor between one size and its double.
+    pub(crate) fn worst(&self) -> f64 {
+        self.points.windows(2).map(|pair| pair[1].1 / pair[0].1).fold(0.0, f64::max)
+    }
+}
+
+/// A name, and a text of that many bytes.
+type Shape = (&'static str, fn(&Corpus, usize) -> String);
+
+/// Ordinary documents, and shapes that have made other parsers quadratic.
+const SHAPES: &[Shape] = &[
+    ("messages", |corpus, size| corpus.document(size)),
+    ("one long chain", |_, size| format!("INF(@a>@b): x{}", "->x".repeat(size / 3))),
+    ("one long record", |_, size| wide_record(size)),
+    ("open parentheses", |_, size| "(".repeat(size)),
+    ("escaped quotes, none closed", |_, size| format!("INF(@a>@b): \"{}", "\\\"".repeat(size / 2))),
+    ("open comments", |_, size| "(*".repeat(size / 2)),
+];
+
+pub(crate) fn measure(effort: Effort) -> Vec<Scaling> {
+    let Ok(corpus) = Corpus::new() else { return Vec::new() };
+    let (smallest, largest, rounds) = match effort {
+        Effort::Quick => (1 << 14, 1 << 16, 1),
+        Effort::Full => (1 << 18, 1 << 26, 5),
+    };
+    let points = |text_of: fn(&Corpus, usize) -> String| {
+        let mut points = Vec::new();
+        let mut size = smallest;
+        while size <= largest {
+            let text = text_of(&corpus, size);
+            let best = (0..rounds).map(|_| seconds(&text)).fold(f64::INFINITY, f64::min);
+            points.push((text.len(), best));
+            size *= 2;
+        }
+        points
+    };
+    SHAPES.iter().map(|&(name, text_of)| Scaling { name, points: points(text_of) }).collect()
+}
+
+fn seconds(text: &str) -> f64 {
+    let start = Instant::now();
+    black_box(parse(black_box(text)));
+    start.elapsed().as_secs_f64()
+}
+
+fn wide_record(size: usize) -> String {
+    let mut text = String::with_capacity(size + 64);
+    text.push_str("INF(@a>@b): {");
+    for number in 0.. {
+        if text.len() >= size {
+            break;
+        }
+        text.push_str(&format!("k{number}:{number},"));
+    }
+    text.push_str("end:T}");
+    text
+}
