@@ -10,8 +10,8 @@ fuzz_target!(|text: &str| {
     // The tokens lie side by side and cover the text, whatever is wrong with it.
     let mut end = 0;
     for token in parsed.tree.tokens() {
-        assert_eq!(token.span.start, end, "a gap or an overlap before {token:?}");
-        end = token.span.end;
+        assert_eq!(token.span().start, end, "a gap or an overlap before {token:?}");
+        end = token.span().end;
     }
     assert_eq!(end as usize, text.len(), "the end of the text is in no token");
 

@@ -4,10 +4,14 @@
 
 pub mod codes;
 pub mod grammar;
+pub mod json;
 mod lexer;
+mod normal;
 mod parser;
 mod performative;
+mod print;
 mod repair;
+mod same;
 mod strings;
 mod tier;
 mod token;
@@ -18,7 +22,9 @@ mod view;
 
 pub use parser::{MAX_DEPTH, Parsed, parse};
 pub use performative::{Performative, PerformativeInfo};
+pub use print::{Style, print};
 pub use repair::{Change, Repaired, repair};
+pub use same::same;
 pub use strings::{quote, quote_into};
 pub use tier::{MetaField, MetaValue, Presence, Tier};
 pub use token::{Token, TokenKind};

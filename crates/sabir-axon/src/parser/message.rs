@@ -97,9 +97,11 @@ impl Parser<'_> {
         if !matches!(token.kind, TokenKind::Name | TokenKind::BadName) {
             let found = self.describe(token);
             // The closing bracket is the last place that certainly belongs to this message.
+            let last = self.slice(Span::new(0, self.prev_end)).chars().next_back();
+            let width = last.map_or(0, char::len_utf8) as u32;
             self.error(
                 codes::UNKNOWN_PERFORMATIVE,
-                Span::new(self.prev_end.saturating_sub(1), self.prev_end),
+                Span::new(self.prev_end - width, self.prev_end),
                 format!("expected a performative after the metadata, found {found}"),
             );
             self.abandoned = true;
@@ -541,17 +543,15 @@ impl Parser<'_> {
     }
 }
 
-/// A performative that was meant: other case, a longer word, or one letter off.
+/// A performative that was meant: in other case, spelled out, or by another word for it.
 fn nearest_performative(word: &str) -> Option<Performative> {
     let upper = word.to_ascii_uppercase();
     if let Some(exact) = Performative::from_word(&upper) {
         return Some(exact);
     }
     let lower = word.to_ascii_lowercase();
-    let spelled = Performative::ALL.into_iter().find(|performative| {
-        let name = performative.info().name;
-        lower == name || (lower.len() > 4 && name.starts_with(lower.as_str()))
-    });
+    let spelled =
+        Performative::ALL.into_iter().find(|performative| lower == performative.info().name);
     spelled.or(match lower.as_str() {
         "response" | "answer" | "reply-to" | "resp" => Some(Performative::Rpl),
         "ask" | "question" => Some(Performative::Qry),

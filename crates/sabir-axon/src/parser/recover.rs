@@ -152,7 +152,7 @@ impl Parser<'_> {
         let skipped = Span::new(token.start, self.prev_end.max(token.start));
         let node = self.error_node(skipped);
         debug_assert!(node.is_some(), "only the root has the number of nobody");
-        let whole = Span::new(self.value_start(start), skipped.end);
+        let whole = Span::new(self.value_start(start).min(skipped.start), skipped.end);
         let fix = Edit::replace(whole, quote(self.slice(whole)));
         let help = "quote text, or put an operator or a comma before this";
         // An expression that was expected right here is the same finding.
@@ -288,10 +288,15 @@ pub(super) fn starts_message(lexer: Lexer<'_>, token: Token) -> bool {
             let key = ahead.next();
             let keyed = matches!(
                 key.kind,
-                TokenKind::Name | TokenKind::Caret | TokenKind::Version | TokenKind::String
+                TokenKind::Name
+                    | TokenKind::Caret
+                    | TokenKind::Version
+                    | TokenKind::String
+                    | TokenKind::Underscore
             );
             let key_text = &text[key.span().range()];
-            match ahead.next().kind {
+            let behind = ahead.next();
+            match behind.kind {
                 // Braces are not metadata, but some write it so; the protocol's own keys tell.
                 TokenKind::Colon if token.kind == TokenKind::LBrace => {
                     matches!(key_text.trim_matches('"'), "id" | "%%" | "^" | "ts")
@@ -301,7 +306,10 @@ pub(super) fn starts_message(lexer: Lexer<'_>, token: Token) -> bool {
                 TokenKind::String | TokenKind::Number | TokenKind::Eq => {
                     matches!(key_text.trim_matches('"'), "id" | "%%")
                 }
-                TokenKind::Name => key.kind == TokenKind::RBracket,
+                TokenKind::Name => {
+                    let word = &text.as_bytes()[behind.span().range()];
+                    key.kind == TokenKind::RBracket && is_performative(word)
+                }
                 _ => false,
             }
         }

@@ -1,7 +1,10 @@
 //! The integration tests of sabir-axon, in one binary.
 
 mod dump;
+mod generate;
 mod grammar;
 mod hostile;
+mod json;
 mod parse;
+mod print;
 mod repair;

@@ -1,0 +1,16 @@
+//! AXON as JSON and back, so that a model can write JSON and the wire can carry AXON.
+//!
+//! The encoding holds what `same` compares and nothing else: no spans, no parentheses, no comments.
+//! It is described in `docs/protocol/axon-json.md` and, for machines, by [`schema`].
+
+mod decode;
+mod encode;
+mod read;
+mod schema;
+
+pub use decode::{DecodeError, decode};
+pub use encode::{EncodeError, encode};
+pub use schema::schema;
+
+/// The version of the encoding, which every document names.
+const VERSION: u8 = 1;

@@ -1,0 +1,591 @@
+//! JSON to AXON.
+//!
+//! The decoder builds the tree that a parser would have read and hands it to the printer, so there
+//! is one place that knows how AXON is written.
+
+use super::VERSION;
+use super::read::{Json, JsonKind, JsonValue};
+use crate::lexer::{is_extension, is_identifier};
+use crate::print::print_built;
+use crate::strings::quote_into;
+use crate::token::STRING_ESCAPES;
+use crate::tree::{EXTENSION, Kind, NodeData, NodeId, Tree};
+use crate::unit::Unit;
+use crate::view::{Comparison, is_bare_key};
+use crate::{MAX_DEPTH, Performative, parse};
+
+/// Why a JSON text is no AXON document, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeError {
+    /// A JSON pointer (RFC 6901) to the value at fault; empty for the whole text.
+    pub pointer: String,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl DecodeError {
+    pub(super) fn new(pointer: String, message: impl Into<String>) -> Self {
+        Self { pointer, message: message.into(), help: None }
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl std::fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.pointer.is_empty() {
+            write!(f, "at {}: ", self.pointer)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Reads a document, a list of messages or one message, and gives AXON on the wire.
+pub fn decode(json: &str) -> Result<String, DecodeError> {
+    let json = Json::read(json)?;
+    let mut builder = Builder::new();
+    builder.document(json.top())?;
+    let too_deep = || DecodeError::new(String::new(), too_deep_message());
+    let text = print_built(&builder.tree()).ok_or_else(too_deep)?;
+    // The laws say that this finds nothing. A peer must not get wrong AXON if they do not hold.
+    match parse(&text).diagnostics.into_iter().find(|found| found.is_error()) {
+        Some(found) => Err(DecodeError::new(String::new(), found.message)),
+        None => Ok(text),
+    }
+}
+
+/// More `~` than anybody writes, few enough to print.
+const MAX_APPROX: u32 = u16::MAX as u32;
+
+const FORMS: &str = "an expression is a string, true, false, null, an array, or an object with one \
+                     of: num, record, ref, var, name, tag, call, approx, op, performative";
+
+type Built = Result<NodeId, DecodeError>;
+
+/// A tree in the making. Its text holds the lexemes one after the other.
+struct Builder {
+    text: String,
+    nodes: Vec<NodeData>,
+    depth: u8,
+}
+
+/// How keys are written.
+#[derive(Clone, Copy)]
+enum Keys {
+    /// As they are: metadata and arguments, where the caller has looked at them.
+    Bare,
+    /// In quotes where they need them.
+    Any,
+}
+
+/// Children while they are being built.
+#[derive(Clone, Copy)]
+struct Siblings {
+    first: NodeId,
+    last: NodeId,
+}
+
+impl Builder {
+    fn new() -> Self {
+        let mut builder = Self { text: String::new(), nodes: Vec::new(), depth: 0 };
+        builder.branch(Kind::Document, NodeId::NONE);
+        builder
+    }
+
+    fn tree(&self) -> Tree<'_> {
+        Tree { text: &self.text, nodes: self.nodes.clone() }
+    }
+
+    fn push(&mut self, kind: Kind, start: usize, extra: u8, first: NodeId) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        let (start, end) = (start as u32, self.text.len() as u32);
+        self.nodes.push(NodeData { start, end, mid: end, first, next: NodeId::NONE, kind, extra });
+        id
+    }
+
+    /// A node that has no lexeme of its own.
+    fn branch(&mut self, kind: Kind, first: NodeId) -> NodeId {
+        self.push(kind, self.text.len(), 0, first)
+    }
+
+    fn leaf(&mut self, kind: Kind, sigil: &str, name: &str) -> NodeId {
+        let start = self.text.len();
+        self.text.push_str(sigil);
+        self.text.push_str(name);
+        self.push(kind, start, 0, NodeId::NONE)
+    }
+
+    fn add(&mut self, siblings: &mut Siblings, id: NodeId) {
+        if siblings.last.is_some() {
+            self.nodes[siblings.last.0 as usize].next = id;
+        } else {
+            siblings.first = id;
+        }
+        siblings.last = id;
+    }
+
+    fn set_children(&mut self, id: NodeId, siblings: Siblings) {
+        self.nodes[id.0 as usize].first = siblings.first;
+    }
+
+    fn enter(&mut self, value: JsonValue<'_>) -> Result<(), DecodeError> {
+        if self.depth == MAX_DEPTH {
+            return Err(value.error(too_deep_message()));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn document(&mut self, value: JsonValue<'_>) -> Result<(), DecodeError> {
+        let mut messages = Siblings::NONE;
+        let many = match value.kind() {
+            JsonKind::Array => Some(value),
+            JsonKind::Object if value.get("performative").is_some() => None,
+            JsonKind::Object => {
+                only(value, &["axon", "messages"])?;
+                let version = required(value, "axon", "a document")?;
+                if version.text() != VERSION.to_string() {
+                    return Err(version
+                        .error(format!("this version of the encoding is {VERSION}"))
+                        .help(format!("write \"axon\":{VERSION}")));
+                }
+                let list = required(value, "messages", "a document")?;
+                expect(list, JsonKind::Array)?;
+                Some(list)
+            }
+            kind => {
+                return Err(value
+                    .error(format!("expected a document, found {}", kind.name()))
+                    .help(
+                        "write {\"axon\":1,\"messages\":[...]}, a list of messages or one message",
+                    ));
+            }
+        };
+        match many {
+            Some(list) => {
+                for message in list.children() {
+                    let message = self.message(message, &MESSAGE)?;
+                    self.add(&mut messages, message);
+                }
+            }
+            None => {
+                let message = self.message(value, &MESSAGE)?;
+                self.add(&mut messages, message);
+            }
+        }
+        self.set_children(NodeId::ROOT, messages);
+        Ok(())
+    }
+
+    /// A message with the `keys` that it may have where it stands.
+    fn message(&mut self, value: JsonValue<'_>, keys: &[&str]) -> Built {
+        expect(value, JsonKind::Object)?;
+        only(value, keys)?;
+        let mut parts = Siblings::NONE;
+        if let Some(meta) = value.get("meta") {
+            let meta = self.meta(meta)?;
+            self.add(&mut parts, meta);
+        }
+        let performative = self.performative(required(value, "performative", "a message")?)?;
+        self.add(&mut parts, performative);
+        for side in ["from", "to"] {
+            let endpoint = self.endpoint(required(value, side, "a message")?)?;
+            self.add(&mut parts, endpoint);
+        }
+        let content = self.expr(required(value, "content", "a message")?)?;
+        self.add(&mut parts, content);
+        Ok(self.branch(Kind::Message, parts.first))
+    }
+
+    fn meta(&mut self, value: JsonValue<'_>) -> Built {
+        let is_key = |key: &str| is_bare_key(key) || key == "^" || key == "%%";
+        expect(value, JsonKind::Object)?;
+        if let Some(wrong) = value.children().find(|field| !is_key(field.key())) {
+            return Err(wrong
+                .error(format!("{:?} cannot be a key of metadata", wrong.key()))
+                .help("keys of metadata are identifiers, `^` and `%%`"));
+        }
+        if value.children().next().is_none() {
+            return Err(value.error("metadata is empty").help("leave `meta` out"));
+        }
+        let fields = self.fields(value, Keys::Bare)?;
+        Ok(self.branch(Kind::Meta, fields))
+    }
+
+    fn performative(&mut self, value: JsonValue<'_>) -> Built {
+        let word = value.string()?;
+        let extra = match Performative::from_word(&word) {
+            Some(performative) => performative as u8,
+            None if is_extension(word.as_bytes()) && is_path(&word) => EXTENSION,
+            None => {
+                return Err(value
+                    .error(format!("{:?} is not a performative", &*word))
+                    .help("write INF, QRY, REQ or another core word, or X.domain.NAME"));
+            }
+        };
+        let node = self.leaf(Kind::Performative, "", &word);
+        self.nodes[node.0 as usize].extra = extra;
+        Ok(node)
+    }
+
+    fn endpoint(&mut self, value: JsonValue<'_>) -> Built {
+        match value.kind() {
+            JsonKind::Array => {
+                self.enter(value)?;
+                let mut agents = Siblings::NONE;
+                for agent in value.children() {
+                    let agent = self.agent(agent)?;
+                    self.add(&mut agents, agent);
+                }
+                self.depth -= 1;
+                if !agents.first.is_some() {
+                    return Err(value
+                        .error("a list of agents is empty")
+                        .help("name at least one agent, or write \"*\" for anyone"));
+                }
+                Ok(self.branch(Kind::Agents, agents.first))
+            }
+            JsonKind::String if value.text() == "\"*\"" => Ok(self.leaf(Kind::Anyone, "", "*")),
+            JsonKind::String => self.agent(value),
+            kind => Err(value
+                .error(format!("expected an agent, found {}", kind.name()))
+                .help("write \"@name\", \"*\" or [\"@a\",\"@b\"]")),
+        }
+    }
+
+    fn agent(&mut self, value: JsonValue<'_>) -> Built {
+        let text = value.string()?;
+        let name = text.strip_prefix('@').unwrap_or(&text);
+        if !is_sigil_name(name) {
+            return Err(value
+                .error(format!("{:?} is not an agent", &*text))
+                .help("write \"@name\""));
+        }
+        Ok(self.leaf(Kind::Agent, "@", name))
+    }
+
+    /// The fields of a record or of metadata, linked; the first of them.
+    fn fields(&mut self, value: JsonValue<'_>, keys: Keys) -> Built {
+        expect(value, JsonKind::Object)?;
+        self.enter(value)?;
+        let mut fields = Siblings::NONE;
+        for field in value.children() {
+            let field = self.field(field.key(), field, keys)?;
+            self.add(&mut fields, field);
+        }
+        self.depth -= 1;
+        Ok(fields.first)
+    }
+
+    fn field(&mut self, key: &str, value: JsonValue<'_>, keys: Keys) -> Built {
+        let start = self.text.len();
+        match keys {
+            Keys::Any if !is_bare_key(key) => quote_into(&mut self.text, key),
+            Keys::Any | Keys::Bare => self.text.push_str(key),
+        }
+        let field = self.push(Kind::Field, start, 0, NodeId::NONE);
+        let value = self.expr(value)?;
+        self.nodes[field.0 as usize].first = value;
+        Ok(field)
+    }
+
+    fn expr(&mut self, value: JsonValue<'_>) -> Built {
+        match value.kind() {
+            JsonKind::Null => Ok(self.leaf(Kind::Null, "", "_")),
+            JsonKind::True => Ok(self.leaf(Kind::True, "", "T")),
+            JsonKind::False => Ok(self.leaf(Kind::False, "", "F")),
+            JsonKind::Number => self.plain_number(value),
+            JsonKind::String => self.string(value),
+            JsonKind::Array => {
+                let elements = self.list(value, Self::expr)?;
+                Ok(self.branch(Kind::List, elements))
+            }
+            JsonKind::Object => self.object(value),
+        }
+    }
+
+    /// The elements of an array, linked; the first of them.
+    fn list(
+        &mut self,
+        value: JsonValue<'_>,
+        element: fn(&mut Self, JsonValue<'_>) -> Built,
+    ) -> Built {
+        expect(value, JsonKind::Array)?;
+        self.enter(value)?;
+        let mut elements = Siblings::NONE;
+        for child in value.children() {
+            let child = element(self, child)?;
+            self.add(&mut elements, child);
+        }
+        self.depth -= 1;
+        Ok(elements.first)
+    }
+
+    fn plain_number(&mut self, value: JsonValue<'_>) -> Built {
+        if !is_number(value.text()) {
+            return Err(value
+                .error(format!("AXON has no exponents: {}", value.text()))
+                .help("write {\"num\":\"...\"} with all digits"));
+        }
+        Ok(self.leaf(Kind::Number, "", value.text()))
+    }
+
+    fn string(&mut self, value: JsonValue<'_>) -> Built {
+        let string = value.string()?;
+        let start = self.text.len();
+        quote_into(&mut self.text, &string);
+        let escapes = self.text[start..].contains('\\');
+        Ok(self.push(Kind::String, start, if escapes { STRING_ESCAPES } else { 0 }, NodeId::NONE))
+    }
+
+    /// An object is what its first known key says.
+    fn object(&mut self, value: JsonValue<'_>) -> Built {
+        let says = |key: &str| value.get(key);
+        if says("performative").is_some() {
+            self.enter(value)?;
+            let message = self.message(value, &NESTED)?;
+            self.depth -= 1;
+            Ok(message)
+        } else if let Some(op) = says("op") {
+            self.operation(value, op)
+        } else if let Some(name) = says("call") {
+            self.call(value, name)
+        } else if let Some(of) = says("approx") {
+            self.approx(value, of)
+        } else if let Some(digits) = says("num") {
+            self.number(value, digits)
+        } else if let Some(name) = says("tag") {
+            self.tag(value, name)
+        } else if let Some(fields) = says("record") {
+            only(value, &["record"])?;
+            let fields = self.fields(fields, Keys::Any)?;
+            Ok(self.branch(Kind::Record, fields))
+        } else if let Some(name) = says("ref") {
+            only(value, &["ref"])?;
+            self.named(Kind::Ref, "@", name)
+        } else if let Some(name) = says("var") {
+            only(value, &["var"])?;
+            self.named(Kind::Var, "$", name)
+        } else if let Some(name) = says("name") {
+            only(value, &["name"])?;
+            self.name(name)
+        } else {
+            let help = format!("{FORMS}; key-value pairs are written {{\"record\":{{...}}}}");
+            Err(value.error("this object says nothing that AXON knows").help(help))
+        }
+    }
+
+    fn named(&mut self, kind: Kind, sigil: &str, value: JsonValue<'_>) -> Built {
+        let name = value.string()?;
+        if !is_sigil_name(&name) {
+            return Err(
+                bad_name(value, &name).help(format!("leave out the `{sigil}`; {NAME_HELP}"))
+            );
+        }
+        Ok(self.leaf(kind, sigil, &name))
+    }
+
+    fn name(&mut self, value: JsonValue<'_>) -> Built {
+        let name = value.string()?;
+        match &*name {
+            "T" => Err(bad_name(value, "T").help("write true")),
+            "F" => Err(bad_name(value, "F").help("write false")),
+            "_" => Err(bad_name(value, "_").help("write null")),
+            name if !is_path(name) => Err(bad_name(value, name).help(NAME_HELP)),
+            name => Ok(self.leaf(Kind::Name, "", name)),
+        }
+    }
+
+    fn tag(&mut self, value: JsonValue<'_>, name: JsonValue<'_>) -> Built {
+        only(value, &["tag", "record"])?;
+        let tag = self.named(Kind::Tag, "#", name)?;
+        if let Some(fields) = value.get("record") {
+            let fields = self.fields(fields, Keys::Any)?;
+            let record = self.branch(Kind::Record, fields);
+            self.nodes[tag.0 as usize].first = record;
+        }
+        Ok(tag)
+    }
+
+    fn number(&mut self, value: JsonValue<'_>, digits: JsonValue<'_>) -> Built {
+        only(value, &["num", "unit"])?;
+        let lexeme = digits.string()?;
+        if !is_number(&lexeme) {
+            return Err(digits
+                .error(format!("{:?} is not a number", &*lexeme))
+                .help("digits, with `-` before and a fraction behind if need be: \"-1.50\""));
+        }
+        let unit = match value.get("unit") {
+            None => None,
+            Some(unit) => {
+                let text = unit.string()?;
+                Some(Unit::from_text(&text).ok_or_else(|| {
+                    let known = Unit::ALL.map(Unit::text).join(" ");
+                    unit.error(format!("{:?} is not a unit", &*text))
+                        .help(format!("units: {known}"))
+                })?)
+            }
+        };
+        let number = self.leaf(Kind::Number, &lexeme, unit.map_or("", Unit::text));
+        self.nodes[number.0 as usize].extra = unit.map_or(0, |unit| unit as u8);
+        Ok(number)
+    }
+
+    fn call(&mut self, value: JsonValue<'_>, name: JsonValue<'_>) -> Built {
+        only(value, &["call", "args"])?;
+        let text = name.string()?;
+        if !is_path(&text) {
+            return Err(bad_name(name, &text).help(NAME_HELP));
+        }
+        let call = self.leaf(Kind::Call, "", &text);
+        let args = required(value, "args", "a call")?;
+        let first = self.list(args, Self::argument)?;
+        refuse_duplicate_names(args)?;
+        self.nodes[call.0 as usize].first = first;
+        Ok(call)
+    }
+
+    fn argument(&mut self, value: JsonValue<'_>) -> Built {
+        let Some(name) = value.get("arg").filter(|_| value.kind() == JsonKind::Object) else {
+            return self.expr(value);
+        };
+        only(value, &["arg", "value"])?;
+        let key = name.string()?;
+        if !is_bare_key(&key) {
+            return Err(bad_name(name, &key).help("the name of an argument is one identifier"));
+        }
+        self.field(&key, required(value, "value", "a named argument")?, Keys::Bare)
+    }
+
+    fn approx(&mut self, value: JsonValue<'_>, of: JsonValue<'_>) -> Built {
+        only(value, &["approx", "times"])?;
+        let times = match value.get("times") {
+            None => 1,
+            Some(times) => {
+                let count = times.text().parse::<u32>().ok();
+                count.filter(|count| (1..=MAX_APPROX).contains(count)).ok_or_else(|| {
+                    times.error(format!("`times` is a whole number from 1 to {MAX_APPROX}"))
+                })?
+            }
+        };
+        let of = self.expr(of)?;
+        let node = self.branch(Kind::Approx, of);
+        self.nodes[node.0 as usize].mid = times;
+        Ok(node)
+    }
+
+    fn operation(&mut self, value: JsonValue<'_>, op: JsonValue<'_>) -> Built {
+        only(value, &["op", "args"])?;
+        let symbol = op.string()?;
+        let comparison = Comparison::ALL.into_iter().find(|known| known.symbol() == symbol);
+        let (kind, extra) = match (&*symbol, comparison) {
+            (_, Some(comparison)) => (Kind::Compare, comparison as u8),
+            ("..", _) => (Kind::Range, 0),
+            ("->", _) => (Kind::Then, 0),
+            ("<-", _) => (Kind::Cause, 0),
+            ("&", _) => (Kind::All, 0),
+            ("|", _) => (Kind::Any, 0),
+            _ => {
+                return Err(op
+                    .error(format!("AXON has no operator {:?}", &*symbol))
+                    .help("operators: -> <- & | < > <= >= != = .."));
+            }
+        };
+        let args = required(value, "args", "an operation")?;
+        expect(args, JsonKind::Array)?;
+        let count = args.children().take(3).count();
+        let pair = matches!(kind, Kind::Compare | Kind::Range);
+        if count < 2 || pair && count > 2 {
+            let wants = if pair { "exactly two" } else { "two or more" };
+            return Err(args.error(format!("`{symbol}` takes {wants} operands")));
+        }
+        let mut operands = Siblings::NONE;
+        for operand in args.children() {
+            let operand = self.expr(operand)?;
+            self.add(&mut operands, operand);
+        }
+        let node = self.branch(kind, operands.first);
+        self.nodes[node.0 as usize].extra = extra;
+        Ok(node)
+    }
+}
+
+impl Siblings {
+    const NONE: Siblings = Siblings { first: NodeId::NONE, last: NodeId::NONE };
+}
+
+const MESSAGE: [&str; 5] = ["meta", "performative", "from", "to", "content"];
+/// A nested message has no metadata.
+const NESTED: [&str; 4] = ["performative", "from", "to", "content"];
+
+const NAME_HELP: &str = "a name is ASCII letters, digits, `-` and `_`, starts with a letter, and may \
+                         have parts divided by dots";
+
+fn too_deep_message() -> String {
+    format!("brackets and nested messages go deeper than {MAX_DEPTH} levels")
+}
+
+fn bad_name(value: JsonValue<'_>, name: &str) -> DecodeError {
+    value.error(format!("{name:?} is not a name"))
+}
+
+fn expect(value: JsonValue<'_>, kind: JsonKind) -> Result<(), DecodeError> {
+    let found = value.kind();
+    if found == kind {
+        return Ok(());
+    }
+    Err(value.error(format!("expected {}, found {}", kind.name(), found.name())))
+}
+
+/// Refuses keys that are not among `keys`.
+fn only(value: JsonValue<'_>, keys: &[&str]) -> Result<(), DecodeError> {
+    match value.children().find(|child| !keys.contains(&child.key())) {
+        Some(unknown) => Err(unknown
+            .error(format!("the key {:?} does not belong here", unknown.key()))
+            .help(format!("keys here: {}", keys.join(", ")))),
+        None => Ok(()),
+    }
+}
+
+fn required<'a>(value: JsonValue<'a>, key: &str, what: &str) -> Result<JsonValue<'a>, DecodeError> {
+    value.get(key).ok_or_else(|| value.error(format!("{what} needs the key {key:?}")))
+}
+
+fn refuse_duplicate_names(args: JsonValue<'_>) -> Result<(), DecodeError> {
+    let named = args.children().filter(|arg| arg.kind() == JsonKind::Object);
+    let named = named.filter_map(|arg| arg.get("arg"));
+    let mut names = Vec::new();
+    for name in named {
+        names.push((name.string()?, name));
+    }
+    names.sort_by(|(a, _), (b, _)| a.cmp(b));
+    match names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some([_, (name, again)]) => {
+            Err(again.error(format!("two arguments have the name {:?}", &**name)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A path, which starts with a letter: the rest of its parts may be `_`.
+fn is_path(text: &str) -> bool {
+    text.split('.').next().is_some_and(is_identifier) && is_sigil_name(text)
+}
+
+/// What may stand behind `@`, `$` and `#`.
+fn is_sigil_name(text: &str) -> bool {
+    text.split('.').all(is_bare_key)
+}
+
+/// `[ "-" ] digit { digit } [ "." digit { digit } ]`.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    all_digits(whole) && all_digits(fraction)
+}
