@@ -2,7 +2,9 @@
 
 pub(crate) mod ast;
 pub(crate) mod check;
+pub(crate) mod fmt;
 pub(crate) mod grammar;
+pub(crate) mod json;
 pub(crate) mod repair;
 
 use sabir_axon::Tier;

@@ -66,8 +66,10 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum AxonCommand {
     Check(axon::check::CheckArgs),
+    Fmt(axon::fmt::FmtArgs),
     Ast(axon::ast::AstArgs),
     Repair(axon::repair::RepairArgs),
+    Json(axon::json::JsonArgs),
     Grammar(axon::grammar::GrammarArgs),
 }
 
@@ -152,8 +154,10 @@ impl AxonCommand {
     fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         match self {
             AxonCommand::Check(args) => args.run(output, notes),
+            AxonCommand::Fmt(args) => args.run(output, notes),
             AxonCommand::Ast(args) => args.run(output, notes),
             AxonCommand::Repair(args) => args.run(output, notes),
+            AxonCommand::Json(args) => args.run(output, notes),
             AxonCommand::Grammar(args) => args.run(output),
         }
     }

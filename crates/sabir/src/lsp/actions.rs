@@ -1,12 +1,24 @@
-//! Changes that the server offers: fixes of findings, and repair.
+//! Changes that the server offers: fixes of findings, repair, formatting.
 
 use std::collections::HashMap;
 
 use gen_lsp_types::{CodeAction, CodeActionKind, CodeActionParams, TextEdit, WorkspaceEdit};
+use sabir_axon::Style;
 use sabir_base::{Diagnostic, Edit, Span};
 
 use super::diagnostics;
 use super::server::View;
+
+/// The text in its pretty form, as one edit or none; `None` while the text has errors.
+pub(super) fn format(view: &View<'_>) -> Option<Vec<TextEdit>> {
+    let parsed = sabir_axon::parse(view.text);
+    if parsed.has_errors() {
+        return None;
+    }
+    let formatted = sabir_axon::print(&parsed.tree, Style::Pretty);
+    let change = (formatted != view.text).then(|| text_edit(view, &whole(view, formatted)));
+    Some(change.into_iter().collect())
+}
 
 /// A quick fix for each finding in the range that has one, and a repair of everything.
 pub(super) fn offer(view: &View<'_>, params: &CodeActionParams) -> Vec<CodeAction> {

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use gen_lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionParams, CompletionOptions, CompletionParams,
     DefinitionParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DocumentSymbolParams, HoverParams, InitializeResult, Position,
-    PositionEncodingKind, PublishDiagnosticsParams, SemanticTokensOptions, SemanticTokensParams,
-    ServerCapabilities, ServerInfo, TextDocumentSyncKind, TextDocumentSyncOptions, Uri,
+    DidOpenTextDocumentParams, DocumentFormattingParams, DocumentSymbolParams, HoverParams,
+    InitializeResult, Position, PositionEncodingKind, PublishDiagnosticsParams,
+    SemanticTokensOptions, SemanticTokensParams, ServerCapabilities, ServerInfo,
+    TextDocumentSyncKind, TextDocumentSyncOptions, Uri,
 };
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use serde::Serialize;
@@ -159,6 +160,10 @@ impl Server {
                 let params: SemanticTokensParams = read(params)?;
                 self.about(&params.text_document.uri, semantic::tokens)
             }
+            "textDocument/formatting" => {
+                let params: DocumentFormattingParams = read(params)?;
+                self.about(&params.text_document.uri, actions::format)
+            }
             "textDocument/codeAction" => {
                 let params: CodeActionParams = read(params)?;
                 let uri = params.text_document.uri.clone();
@@ -256,6 +261,7 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
         hover_provider: Some(true.into()),
         definition_provider: Some(true.into()),
         document_symbol_provider: Some(true.into()),
+        document_formatting_provider: Some(true.into()),
         code_action_provider: Some(
             CodeActionOptions {
                 code_action_kinds: Some(vec![

@@ -40,7 +40,7 @@ fn check_demands_metadata_only_with_a_tier() {
 
 #[test]
 fn wrong_usage_is_exit_code_two() {
-    let wrong: [&[&str]; 19] = [
+    let wrong: [&[&str]; 22] = [
         &[],
         &["nonsense"],
         &["axon"],
@@ -53,6 +53,9 @@ fn wrong_usage_is_exit_code_two() {
         &["axon", "check", "--tier", "1", "--syntax"],
         &["axon", "check", "-", "-"],
         &["axon", "ast", "a", "b"],
+        &["axon", "fmt", "--style", "nice"],
+        &["axon", "json"],
+        &["axon", "json", "recode"],
         &["axon", "grammar"],
         &["axon", "grammar", "--format", "bnf"],
         &["axon", "grammar", "--format", "lark", "--performatives", "INFO"],
@@ -79,9 +82,18 @@ fn unreadable_files_are_exit_code_two() {
     fs::write(&binary, b"INF(@a>@b): \"\xff\"").unwrap();
     let binary = binary.to_str().unwrap();
     for file in [dir_name, missing, binary] {
-        for verb in ["check", "ast", "repair"] {
-            let outcome = run(&["axon", verb, file], "");
-            assert_eq!(outcome.code, 2, "{verb} {file}");
+        for verb in [
+            &["check"][..],
+            &["fmt"],
+            &["fmt", "--check"],
+            &["ast"],
+            &["repair"],
+            &["json", "encode"],
+            &["json", "decode"],
+        ] {
+            let outcome = run(&[&["axon"], verb, &[file]].concat(), "");
+            assert_eq!(outcome.code, 2, "{verb:?} {file}");
+            assert_eq!(outcome.stdout, "", "{verb:?} {file}");
             assert!(outcome.stderr.contains(file), "{}", outcome.stderr);
         }
     }
@@ -175,6 +187,97 @@ fn findings_are_drawn_without_colour_in_a_pipe() {
         1 file, 1 message: 1 error
     "#]]
     .assert_eq(&outcome.stderr);
+}
+
+const UNTIDY: &str = "(* why *) INF( @a > @b ):f( 1,x:2 )\r\n\r\n\r\nQRY(@b>@a): y";
+const WIRE: &str = "(* why *)INF(@a>@b): f(1,x:2)\nQRY(@b>@a): y\n";
+
+#[test]
+fn fmt_prints_standard_input_in_both_styles() {
+    let wire = run(&["axon", "fmt", "--style", "wire", "-"], UNTIDY);
+    assert_eq!((wire.code, wire.stdout.as_str(), wire.stderr.as_str()), (0, WIRE, ""));
+    let pretty = run(&["axon", "fmt"], UNTIDY);
+    assert_eq!(pretty.code, 0);
+    assert_eq!(run(&["axon", "fmt", "--style=pretty"], UNTIDY).stdout, pretty.stdout);
+    let again = run(&["axon", "fmt"], &pretty.stdout);
+    assert_eq!(again.stdout, pretty.stdout);
+    assert_eq!(run(&["axon", "fmt"], "").stdout, "");
+    let broken = run(&["axon", "fmt"], INVALID);
+    assert_eq!((broken.code, broken.stdout.as_str()), (1, ""));
+    assert!(broken.stderr.contains("AX112"));
+}
+
+#[test]
+fn fmt_rewrites_files_in_place_and_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (untidy, broken, tidy) = (path("untidy.axon"), path("broken.axon"), path("tidy.axon"));
+    fs::write(&untidy, UNTIDY).unwrap();
+    fs::write(&broken, INVALID).unwrap();
+    fs::write(&tidy, WIRE).unwrap();
+    let fmt = |check: &[&str]| {
+        let args = [&["axon", "fmt", "--style", "wire"], check, &[&untidy, &broken, &tidy]];
+        run(&args.concat(), "")
+    };
+    let check = fmt(&["--check"]);
+    assert_eq!((check.code, check.stdout.as_str()), (1, format!("{untidy}\n").as_str()));
+    assert_eq!(fs::read_to_string(&untidy).unwrap(), UNTIDY, "--check writes nothing");
+    let done = fmt(&[]);
+    assert_eq!((done.code, done.stdout.as_str()), (1, ""));
+    assert_eq!(fs::read_to_string(&untidy).unwrap(), WIRE);
+    assert_eq!(fs::read_to_string(&broken).unwrap(), INVALID, "a broken file is left alone");
+    assert_eq!(run(&["axon", "fmt", "--style", "wire", "--check", &untidy, &tidy], "").code, 0);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "nothing is left behind");
+}
+
+#[cfg(unix)]
+#[test]
+fn fmt_keeps_permissions_and_follows_links() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file.axon");
+    let link = dir.path().join("link.axon");
+    fs::write(&file, UNTIDY).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&file, &link).unwrap();
+    assert_eq!(run(&["axon", "fmt", "--style", "wire", link.to_str().unwrap()], "").code, 0);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&file).unwrap(), WIRE);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    fs::write(&file, UNTIDY).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).unwrap();
+    assert_eq!(run(&["axon", "fmt", file.to_str().unwrap()], "").code, 2, "read-only");
+    assert_eq!(fs::read_to_string(&file).unwrap(), UNTIDY);
+}
+
+#[test]
+fn json_goes_there_and_back() {
+    let text = "[id:\"m1\",%%:1] INF(@a>[@b,@c]): f(1.50s,k:#t{a:_}) <- ~x & 1..2\n";
+    let encoded = run(&["axon", "json", "encode"], text);
+    assert_eq!((encoded.code, encoded.stderr.as_str()), (0, ""));
+    assert_eq!(encoded.stdout.lines().count(), 1);
+    assert!(encoded.stdout.contains("1.50"), "number lexemes are kept");
+    let decoded = run(&["axon", "json", "decode"], &encoded.stdout);
+    assert_eq!(decoded.code, 0);
+    assert_eq!(decoded.stdout, run(&["axon", "fmt", "--style", "wire"], text).stdout);
+    let pretty = run(&["axon", "json", "encode", "--pretty"], text);
+    assert_eq!(json(&pretty.stdout), json(&encoded.stdout));
+    assert!(pretty.stdout.lines().count() > 1);
+    assert!(json(&run(&["axon", "json", "schema"], "").stdout).is_object());
+}
+
+#[test]
+fn json_errors_say_where() {
+    let invalid = run(&["axon", "json", "encode"], INVALID);
+    assert_eq!((invalid.code, invalid.stdout.as_str()), (1, ""));
+    assert!(invalid.stderr.contains("AX112"));
+    let encoded = run(&["axon", "json", "encode"], VALID).stdout;
+    let wrong = run(&["axon", "json", "decode"], encoded.replace("\"INF\"", "5"));
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (1, ""));
+    assert!(wrong.stderr.contains("/messages/0"), "{}", wrong.stderr);
+    for text in ["", "{", "[1]", "null", "\"x\"", &"[".repeat(1_000_000)] {
+        assert_eq!(run(&["axon", "json", "decode"], text).code, 1);
+    }
 }
 
 #[test]

@@ -115,6 +115,27 @@ fn no_command_falls_over() {
 }
 
 #[test]
+fn what_is_valid_is_formatted_and_encoded_and_what_is_not_is_refused() {
+    for (name, text, _) in hostile() {
+        let valid = run(&["axon", "check", "--syntax"], &text).code;
+        for style in ["wire", "pretty"] {
+            let outcome = run(&["axon", "fmt", "--style", style], &text);
+            assert_eq!(outcome.code, valid, "{name} {style}");
+            let again = run(&["axon", "fmt", "--style", style], &outcome.stdout);
+            assert_eq!(again.stdout, outcome.stdout, "{name} {style}");
+        }
+        let encoded = run(&["axon", "json", "encode"], &text);
+        assert_eq!(encoded.code, valid, "{name}");
+        if valid == 0 {
+            assert_eq!(run(&["axon", "json", "decode"], &encoded.stdout).code, 0, "{name}");
+        }
+        let decoded = run(&["axon", "json", "decode"], &text);
+        assert_eq!(decoded.code, if valid == 2 { 2 } else { 1 }, "{name}");
+        assert!(decoded.stderr.len() < 2_000, "{name}");
+    }
+}
+
+#[test]
 fn repair_takes_anything() {
     for (name, text, code) in hostile() {
         let outcome = run(&["axon", "repair"], &text);

@@ -339,6 +339,30 @@ fn fixes_are_offered_as_actions() {
 }
 
 #[test]
+fn formatting_is_one_edit_or_none() {
+    let (mut editor, _) = Editor::open("INF( @a>@b ): \"é𝄞\"");
+    let params = json!({
+        "textDocument": { "uri": URI },
+        "options": { "tabSize": 2, "insertSpaces": true },
+    });
+    let edits = editor.ask("textDocument/formatting", params.clone());
+    let new_text = "INF(@a>@b): \"é𝄞\"\n";
+    assert_eq!(edits, json!([{ "range": range((0, 0), (0, 19)), "newText": new_text }]));
+    let change = |text: &str| {
+        json!({
+            "textDocument": { "uri": URI, "version": 2 },
+            "contentChanges": [{ "text": text }],
+        })
+    };
+    editor.notify("textDocument/didChange", change(new_text));
+    editor.diagnostics();
+    assert_eq!(editor.ask("textDocument/formatting", params.clone()), json!([]));
+    editor.notify("textDocument/didChange", change("INF(@a>@b:"));
+    editor.diagnostics();
+    assert_eq!(editor.ask("textDocument/formatting", params), Value::Null, "it has errors");
+}
+
+#[test]
 fn a_reply_leads_to_what_it_answers() {
     let text = "[id:\"m1\"] QRY(@a>@b): x\n[id:\"m2\",re:\"m1\"] RPL(@b>@a): y\n[id:\"m3\",re:\"m9\"] RPL(@b>@a): z\n";
     let (mut editor, _) = Editor::open(text);
