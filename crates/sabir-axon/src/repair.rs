@@ -13,6 +13,7 @@ use crate::codes;
 use crate::parser::{Parsed, as_comment, parse};
 use crate::strings::quote;
 use crate::tree::Kind;
+use crate::validate::{Rules, check, validate};
 use crate::view::Node;
 
 /// A mistake can hide the next one, but hardly ever this many.
@@ -72,16 +73,17 @@ pub fn repair(text: &str) -> Repaired {
 
 /// The findings of one look that carry edits: syntax first, meaning once the syntax is right.
 fn mendable(text: &str) -> Vec<Diagnostic> {
-    let Parsed { tree: _, diagnostics } = parse(text);
-    let mut syntax: Vec<_> = diagnostics
-        .into_iter()
-        .filter(|found| found.is_error() && !found.fixes.is_empty())
-        .collect();
-    // A comment that never ends hides the rest of the text, closing brackets included.
-    if syntax.iter().any(|found| found.code == codes::UNTERMINATED_COMMENT) {
-        syntax.retain(|found| found.code == codes::UNTERMINATED_COMMENT);
+    let Parsed { tree, diagnostics } = parse(text);
+    let mut errors: Vec<_> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
+    if errors.is_empty() {
+        errors = validate(&tree, Rules::default());
     }
-    syntax
+    // A comment that never ends hides the rest of the text, closing brackets included.
+    if errors.iter().any(|found| found.code == codes::UNTERMINATED_COMMENT) {
+        errors.retain(|found| found.code == codes::UNTERMINATED_COMMENT);
+    }
+    errors.retain(|found| found.is_error() && !found.fixes.is_empty());
+    errors
 }
 
 /// As many findings as can be mended at once. The widest edits come first: what becomes a string as
@@ -276,9 +278,8 @@ impl Work {
     }
 
     fn finish(self, original: &str) -> Repaired {
-        let parsed = parse(&self.text);
-        let mut diagnostics = parsed.diagnostics;
-        let empty = parsed.tree.messages().next().is_none();
+        let Parsed { tree, mut diagnostics } = check(&self.text, Rules::default());
+        let empty = tree.messages().next().is_none();
         if empty && parse(original).tree.root().children().next().is_some() {
             let message = "there is no message in this text";
             diagnostics.push(

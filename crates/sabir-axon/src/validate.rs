@@ -5,6 +5,7 @@
 //! refuses to know what lies outside the document: a reply to a message that is not here is fine.
 
 mod conversation;
+mod damage;
 mod findings;
 mod lint;
 mod meta;
@@ -16,14 +17,15 @@ mod types;
 mod vote;
 mod walk;
 
-use sabir_base::Diagnostic;
+use sabir_base::{Diagnostic, Span};
 
 use crate::parser::{Parsed, parse};
 use crate::tier::Tier;
-use crate::tree::{Kind, Tree};
+use crate::tree::Tree;
 use crate::view::Node;
 
 use conversation::Conversation;
+use damage::Damage;
 use findings::Findings;
 use meta::Header;
 use transaction::Transactions;
@@ -41,38 +43,50 @@ pub struct Rules {
 /// Findings about meaning, in the order of the text. The tree may come from a text with syntax
 /// errors: what was read is checked, what was not is left alone.
 pub fn validate(tree: &Tree<'_>, rules: Rules) -> Vec<Diagnostic> {
-    let mut findings = Findings::default();
-    let mut walker = Walker::default();
-    let mut conversation = Conversation::open(tree, rules, &mut findings);
-    let mut transactions = Transactions::open(is_whole(tree));
-    let mut votes = Votes::default();
-    for message in tree.messages().filter_map(Node::as_message) {
-        let header = Header::read(message, rules.tier, &mut findings);
-        let opening = conversation.opens(&header);
-        if let Some(tier) = rules.tier {
-            header.check_presence(tier, opening, &mut findings);
-        }
-        walker.message(message, &mut findings);
-        conversation.check(&header, opening, &mut findings);
-        transactions.check(&header, &conversation, &mut findings);
-        votes.check(message, &mut findings);
-    }
-    findings.sorted()
+    run(tree, rules, &Damage::of(tree, &[]))
 }
 
 /// Parses and validates: everything that is wrong with a text, in the order of the text.
 pub fn check(text: &str, rules: Rules) -> Parsed<'_> {
     let mut parsed = parse(text);
-    let found = validate(&parsed.tree, rules);
-    if !found.is_empty() {
-        parsed.diagnostics.extend(found);
-        findings::sort(&mut parsed.diagnostics);
-    }
+    let damage = match parsed.has_errors() {
+        true => Damage::of(&parsed.tree, &parsed.diagnostics),
+        false => Damage::default(),
+    };
+    let found = run(&parsed.tree, rules, &damage);
+    parsed.diagnostics.extend(found);
+    findings::sort(&mut parsed.diagnostics);
     parsed
 }
 
-/// Whether everything in the document was read as a message. What was not may have been the start
-/// of something that seems to have none.
-fn is_whole(tree: &Tree<'_>) -> bool {
-    tree.root().children().all(|node| node.kind() != Kind::Error)
+fn run(tree: &Tree<'_>, rules: Rules, damage: &Damage) -> Vec<Diagnostic> {
+    let mut findings = Findings::default();
+    let mut walker = Walker::new(damage);
+    let mut conversation = Conversation::open(tree, rules, &mut findings);
+    let mut transactions = Transactions::default();
+    let mut votes = Votes::default();
+    let mut before = Span::at(0);
+    for message in tree.messages().filter_map(Node::as_message) {
+        let span = message.node.span();
+        let header = Header::read(message, rules.tier, damage, &mut findings);
+        let opening = conversation.opens(&header);
+        if let Some(tier) = rules.tier {
+            // Metadata may have been swallowed by what stands in front of the message.
+            if header.whole && !(message.meta_node().is_none() && damage.touches(before)) {
+                header.check_presence(tier, opening, &mut findings);
+            }
+        }
+        walker.message(message, &mut findings);
+        conversation.check(&header, opening, &mut findings);
+        if !damage.touches(span) {
+            conversation::check_nak(message, &mut findings);
+            // The start of a transaction may stand in what could not be read.
+            if damage.is_none() || header.txn_id.is_none() {
+                transactions.check(&header, &conversation, &mut findings);
+            }
+            votes.check(message, &mut findings);
+        }
+        before = span;
+    }
+    findings.sorted()
 }

@@ -70,13 +70,10 @@ impl<'a> Conversation<'a> {
 
     pub(super) fn check(&self, header: &Header<'a>, opening: Opening, findings: &mut Findings) {
         let message = header.message;
-        if message.performative() == Some(Performative::Nak) {
-            check_nak(message, findings);
-        }
         let Some(re) = header.re else {
             return self.check_reply_without_re(header, opening, findings);
         };
-        let own = header.id.and_then(text);
+        let own = header.id.and_then(text).filter(|own| !own.is_empty());
         if own.is_some() && own == text(re) {
             return findings.error(|| {
                 let message = "this message answers itself";
@@ -105,7 +102,7 @@ impl<'a> Conversation<'a> {
     ) {
         let Some(performative) = header.message.performative() else { return };
         // Without an id the conversation is told by its order, as in section 9.
-        let silent = header.id.is_none() || header.unreadable || opening == Opening::Continues;
+        let silent = header.id.is_none() || !header.whole || opening == Opening::Continues;
         if silent || !is_reply(performative) {
             return;
         }
@@ -250,8 +247,11 @@ fn parties(message: Message<'_>) -> impl Iterator<Item = &str> {
 /// Section 10: why a message was not processed.
 const REASONS: [&str; 4] = ["invalid", "unauthorized", "busy", "unsupported"];
 
-/// Checks the reason of a NAK, nested or not.
+/// Checks the reason of a NAK, nested or not. Other messages need none.
 pub(super) fn check_nak(message: Message<'_>, findings: &mut Findings) {
+    if message.performative() != Some(Performative::Nak) {
+        return;
+    }
     let content = claim(message.content);
     if content.kind() == Kind::Error {
         return;

@@ -2,6 +2,7 @@
 
 use sabir_base::{Diagnostic, Edit, Span};
 
+use super::damage::Damage;
 use super::findings::Findings;
 use super::near::is_near;
 use crate::codes;
@@ -22,8 +23,8 @@ pub(super) struct Header<'a> {
     pub(super) txn_state: Option<Node<'a>>,
     /// One bit for each of `MetaField::ALL`.
     present: u16,
-    /// A part of the block could not be read. A field that seems to be missing may stand there.
-    pub(super) unreadable: bool,
+    /// All of the block was read, so that a field that seems to be missing is missing.
+    pub(super) whole: bool,
 }
 
 /// Whether a message starts the conversation it belongs to.
@@ -39,7 +40,13 @@ static FIELDS: [MetaField; 11] = MetaField::ALL;
 
 impl<'a> Header<'a> {
     /// Looks at every field, and checks its value.
-    pub(super) fn read(message: Message<'a>, tier: Option<Tier>, findings: &mut Findings) -> Self {
+    pub(super) fn read(
+        message: Message<'a>,
+        tier: Option<Tier>,
+        damage: &Damage,
+        findings: &mut Findings,
+    ) -> Self {
+        let block = message.meta_node().unwrap_or(message.performative_node());
         let mut header = Self {
             message,
             id: None,
@@ -48,13 +55,10 @@ impl<'a> Header<'a> {
             txn_id: None,
             txn_state: None,
             present: 0,
-            unreadable: false,
+            whole: !damage.touches(block.span()),
         };
         for node in message.meta_node().into_iter().flat_map(Node::children) {
-            let Some(field) = node.as_field() else {
-                header.unreadable = true;
-                continue;
-            };
+            let Some(field) = node.as_field() else { continue };
             let key = field.key();
             // The first of two fields with one key counts; the parser reports the second.
             match &*key {
@@ -65,9 +69,13 @@ impl<'a> Header<'a> {
                 "txn_state" => _ = header.txn_state.get_or_insert(field.value),
                 _ => {}
             }
-            match FIELDS.iter().position(|row| row.key == key) {
+            let index = FIELDS.iter().position(|row| row.key == key);
+            header.present |= index.map_or(0, |index| 1 << index);
+            if damage.touches(node.span()) {
+                continue;
+            }
+            match index {
                 Some(index) => {
-                    header.present |= 1 << index;
                     let MetaField { key, value, .. } = FIELDS[index];
                     Shape { message, tier, field, key }.check(value, findings);
                 }
@@ -83,9 +91,6 @@ impl<'a> Header<'a> {
 
     /// Checks that everything is there that `tier` demands.
     pub(super) fn check_presence(&self, tier: Tier, opening: Opening, findings: &mut Findings) {
-        if self.unreadable {
-            return;
-        }
         let missing = |index: &usize| {
             let demanded = match FIELDS[*index].presence(tier) {
                 Presence::Required => true,
@@ -122,7 +127,7 @@ impl<'a> Header<'a> {
         }
         let (names, number) = (names.join(", "), tier.number());
         findings.error(|| {
-            let message = format!("tier {number} also needs {names}");
+            let message = format!("tier {number} needs {names}");
             Diagnostic::error(codes::MISSING_METADATA, span, message)
                 .help(format!("add {names} to the metadata in front of the performative"))
         });
@@ -136,7 +141,7 @@ impl<'a> Header<'a> {
             (None, _) => Edit::insert(span.start, "[%%:1]\n"),
         };
         findings.error(|| {
-            let message = format!("tier {} also needs `%%`, the protocol version", tier.number());
+            let message = format!("tier {} needs `%%`, the protocol version", tier.number());
             Diagnostic::error(codes::MISSING_VERSION, span, message)
                 .help("this is version 1: add `%%:1`")
                 .fix(edit)

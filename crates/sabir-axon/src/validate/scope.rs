@@ -95,17 +95,22 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Remarks on what the message never binds, and forgets the message.
+    /// Forgets the message.
     #[inline]
-    pub(super) fn close(&mut self, findings: &mut Findings) {
+    pub(super) fn close(&mut self) {
+        self.seen.clear();
+        self.bound.clear();
+    }
+
+    /// Remarks on what the message never binds.
+    #[inline]
+    pub(super) fn remark_unbound(&mut self, findings: &mut Findings) {
         if !self.seen.is_empty() {
-            self.remark_unbound(findings);
-            self.seen.clear();
-            self.bound.clear();
+            self.list_unbound(findings);
         }
     }
 
-    fn remark_unbound(&mut self, findings: &mut Findings) {
+    fn list_unbound(&mut self, findings: &mut Findings) {
         let bound = &self.bound;
         if !bound.is_empty() {
             self.seen.retain(|one| !bound.contains_key(one.root));

@@ -65,30 +65,27 @@ impl State {
 }
 
 /// The transactions of a document.
+#[derive(Default)]
 pub(super) struct Transactions<'a> {
     /// The last message about each, and the state it told.
     last: HashMap<Cow<'a, str>, (State, Message<'a>)>,
-    /// Everything in the document was read, so that what is missing was never there.
-    whole: bool,
 }
 
 impl<'a> Transactions<'a> {
-    pub(super) fn open(whole: bool) -> Self {
-        Self { last: HashMap::new(), whole }
-    }
-
     pub(super) fn check(
         &mut self,
         header: &Header<'a>,
         conversation: &Conversation<'a>,
         findings: &mut Findings,
     ) {
-        check_shared_id(header, conversation, findings);
+        if !shares_id(header, conversation, findings) {
+            return;
+        }
         match (header.txn_id, header.txn_state) {
             (None, None) => {}
             (Some(id), Some(state)) => self.check_state(header, conversation, id, state, findings),
-            (Some(one), None) => incomplete(header, one, "txn_id", "txn_state", findings),
-            (None, Some(one)) => incomplete(header, one, "txn_state", "txn_id", findings),
+            (Some(one), None) => incomplete(one, "txn_id", "txn_state", findings),
+            (None, Some(one)) => incomplete(one, "txn_state", "txn_id", findings),
         }
     }
 
@@ -104,9 +101,6 @@ impl<'a> Transactions<'a> {
         let message = header.message;
         check_performative(message, state, value, findings);
         let Some(id) = text(id).filter(|id| !id.is_empty()) else { return };
-        if !self.whole {
-            return;
-        }
         let before = self.last.insert(id, (state, message));
         let Some((last, told)) = before else {
             // An answer to a message that is not here goes on with what started elsewhere.
@@ -199,16 +193,7 @@ fn check_performative(
 }
 
 #[cold]
-fn incomplete(
-    header: &Header<'_>,
-    at: Node<'_>,
-    here: &str,
-    missing: &str,
-    findings: &mut Findings,
-) {
-    if header.unreadable {
-        return;
-    }
+fn incomplete(at: Node<'_>, here: &str, missing: &str, findings: &mut Findings) {
     findings.error(|| {
         let message = format!("`{here}` stands without `{missing}`");
         Diagnostic::error(codes::TRANSACTION_INCOMPLETE, at.span(), message)
@@ -216,30 +201,29 @@ fn incomplete(
     });
 }
 
-/// An answer within a transaction names the transaction.
-fn check_shared_id<'a>(
+/// Whether an answer within a transaction names the transaction, reported if it does not.
+fn shares_id<'a>(
     header: &Header<'a>,
     conversation: &Conversation<'a>,
     findings: &mut Findings,
-) {
-    let Some(re) = header.re else { return };
-    let Some(answered) = conversation.answered(header) else { return };
-    let Some(theirs) = answered.meta_value("txn_id") else { return };
-    let Some(shared) = text(theirs) else { return };
-    let own = header.txn_id;
-    let severity = match own.map(text) {
-        Some(Some(own)) if own == shared => return,
-        Some(Some(_)) => Severity::Error,
+) -> bool {
+    let Some(re) = header.re else { return true };
+    let Some(answered) = conversation.answered(header) else { return true };
+    let Some(theirs) = answered.meta_value("txn_id") else { return true };
+    let Some(shared) = text(theirs) else { return true };
+    let reply = header.message.performative().is_some_and(is_reply);
+    let (at, severity) = match header.txn_id {
         // A malformed id is reported as such.
-        Some(None) => return,
-        None if header.unreadable => return,
-        None if header.message.performative().is_some_and(is_reply) => Severity::Warning,
-        None => return,
+        Some(own) if text(own).is_none_or(|own| own == shared) => return true,
+        Some(own) => (own, Severity::Error),
+        None if reply => (re, Severity::Warning),
+        None => return true,
     };
     findings.add(severity, || {
         let message = "this answer leaves the transaction of the message it answers";
-        Diagnostic::error(codes::TRANSACTION_LEFT, own.unwrap_or(re).span(), message)
+        Diagnostic::error(codes::TRANSACTION_LEFT, at.span(), message)
             .label(theirs.span(), "that message belongs to this transaction")
             .help(format!("write `txn_id:{}`", theirs.text()))
     });
+    false
 }

@@ -125,7 +125,7 @@ fn check_threshold(threshold: Node<'_>, ballot: &Ballot<'_>, findings: &mut Find
             if ballot.open || ballot.threshold.is_some_and(|threshold| threshold <= voters) {
                 return;
             }
-            format!("the threshold cannot be reached by {voters} voters")
+            format!("the threshold is higher than the number of voters, which is {voters}")
         }
         // Only the receiver knows what these stand for.
         (None, Expr::Name(_) | Expr::Var(_) | Expr::Call { .. } | Expr::Error) => return,

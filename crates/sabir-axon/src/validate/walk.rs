@@ -1,32 +1,47 @@
 //! The one walk over a message's expressions, from which types, scope and advice are checked.
 
+use super::damage::Damage;
 use super::findings::Findings;
 use super::scope::Scope;
 use super::{conversation, lint, types};
-use crate::performative::Performative;
 use crate::tree::Kind;
 use crate::view::{Comparison, Expr, Message, Node};
 
 /// Walks messages one by one and reuses its memory.
-#[derive(Default)]
 pub(super) struct Walker<'a> {
     scope: Scope<'a>,
+    damage: &'a Damage,
 }
 
 impl<'a> Walker<'a> {
+    pub(super) fn new(damage: &'a Damage) -> Self {
+        Self { scope: Scope::default(), damage }
+    }
+
     pub(super) fn message(&mut self, message: Message<'a>, findings: &mut Findings) {
         lint::check_extension(message, findings);
         for field in message.meta() {
             self.walk(field.value, findings);
         }
         self.walk(message.content, findings);
-        self.scope.close(findings);
+        // What seems to be unbound may be bound in what could not be read.
+        if !self.damage.touches(message.node.span()) {
+            self.scope.remark_unbound(findings);
+        }
+        self.scope.close();
     }
 
     /// Recursion is bounded: the parser limits brackets, and between two brackets there are at most
     /// as many levels as there are operators.
     fn walk(&mut self, node: Node<'a>, findings: &mut Findings) {
         match node.kind() {
+            // The parser may have joined what stood side by side; there is nothing to check but the
+            // parts.
+            Kind::Range | Kind::Compare | Kind::Any | Kind::All | Kind::Cause | Kind::Message
+                if self.damage.touches(node.span()) =>
+            {
+                self.children(node, findings);
+            }
             Kind::Name => lint::check_name(node, findings),
             Kind::Var => self.scope.uses(node),
             Kind::Tag
@@ -117,9 +132,7 @@ impl<'a> Walker<'a> {
     fn nested(&mut self, node: Node<'a>, findings: &mut Findings) {
         let Some(message) = node.as_message() else { return };
         lint::check_extension(message, findings);
-        if message.performative() == Some(Performative::Nak) {
-            conversation::check_nak(message, findings);
-        }
+        conversation::check_nak(message, findings);
         self.walk(message.content, findings);
     }
 }

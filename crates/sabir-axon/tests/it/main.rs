@@ -8,3 +8,4 @@ mod json;
 mod parse;
 mod print;
 mod repair;
+mod validate;
