@@ -1,3 +1,23 @@
-//! The `sabir` program: arguments, rendering of diagnostics, exit codes.
+//! The `sabir` program: arguments, rendering of diagnostics, exit codes, and the language server.
+//!
+//! It reads files and terminals so that no other crate has to. What is right or wrong about a text
+//! is not decided here.
+#![expect(clippy::disallowed_methods, reason = "the outermost crate reads files and environment")]
 
-fn main() {}
+mod axon;
+mod cli;
+mod exit;
+mod explain;
+mod generate;
+mod input;
+mod lsp;
+mod output;
+mod place;
+mod render;
+mod report;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

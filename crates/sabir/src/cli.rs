@@ -1,0 +1,188 @@
+//! The command line: what can be said, and who does it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::exit::Exit;
+use crate::input::{Origin, ReadError, Source};
+use crate::output::{Notes, Output};
+use crate::{axon, explain, generate, lsp};
+
+/// The lingua franca for language-model agents.
+#[derive(Debug, Parser)]
+#[command(name = "sabir", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Check, format, repair and translate AXON
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Axon(AxonCommand),
+    /// Explain a diagnostic code, or list all of them
+    #[command(after_help = "\
+Examples:
+  sabir explain AX112
+  sabir explain glued-record
+  sabir explain")]
+    Explain {
+        /// A code such as AX112, or its name
+        #[arg(value_name = "CODE")]
+        code: Option<String>,
+    },
+    /// Serve editors over standard input and output (Language Server Protocol)
+    #[command(after_help = "\
+Examples:
+  sabir lsp        start this from an editor, for files that end in .axon")]
+    Lsp {
+        /// Speak over standard input and output; the only way there is, accepted because editors
+        /// pass it
+        #[arg(long)]
+        stdio: bool,
+    },
+    /// Print the completion script for a shell
+    #[command(after_help = "\
+Examples:
+  sabir completions bash > ~/.local/share/bash-completion/completions/sabir")]
+    Completions {
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the manual page, or write all of them to a directory
+    #[command(after_help = "\
+Examples:
+  sabir man | man -l -
+  sabir man ~/.local/share/man/man1")]
+    Man {
+        /// Where to write one page for every command
+        dir: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum AxonCommand {
+    Check(axon::check::CheckArgs),
+    Fmt(axon::fmt::FmtArgs),
+    Ast(axon::ast::AstArgs),
+    Repair(axon::repair::RepairArgs),
+    Json(axon::json::JsonArgs),
+    Grammar(axon::grammar::GrammarArgs),
+}
+
+/// One text to read.
+#[derive(Debug, Args)]
+pub(crate) struct OneFile {
+    /// The file to read; `-` or nothing means standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl OneFile {
+    pub(crate) fn read(self) -> Result<Source, ReadError> {
+        self.file.map_or(Origin::Stdin, Origin::parse).read()
+    }
+}
+
+/// Any number of texts to read.
+#[derive(Debug, Args)]
+pub(crate) struct ManyFiles {
+    /// The files to read; `-` or nothing means standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  the input is valid, or the work is done
+  1  the input has errors (with fmt --check: is not formatted)
+  2  the command line is wrong, or a file cannot be read or written";
+
+/// Reads the command line and does what it says.
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output and end with 0, mistakes to standard error
+            // with 2. Nobody is left to tell if that fails.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Unusable.into() } else { Exit::Done.into() };
+        }
+    };
+    if let Command::Lsp { stdio: _ } = cli.command {
+        // The language server owns both streams and has exit codes of its own.
+        return lsp::serve();
+    }
+    let mut output = Output::stdout();
+    let mut notes = Notes::stderr();
+    let done = cli.command.run(&mut output, &mut notes).and_then(|exit| {
+        std::io::Write::flush(&mut output)?;
+        Ok(exit)
+    });
+    match done {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            notes.error(error);
+            Exit::Unusable.into()
+        }
+    }
+}
+
+impl Command {
+    fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        match self {
+            Command::Axon(command) => command.run(output, notes),
+            Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
+            Command::Lsp { .. } => Ok(Exit::Done),
+            Command::Completions { shell } => generate::completions(shell, Cli::command(), output),
+            Command::Man { dir } => generate::manual(dir.as_deref(), Cli::command(), output),
+        }
+    }
+}
+
+impl AxonCommand {
+    fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        match self {
+            AxonCommand::Check(args) => args.run(output, notes),
+            AxonCommand::Fmt(args) => args.run(output, notes),
+            AxonCommand::Ast(args) => args.run(output, notes),
+            AxonCommand::Repair(args) => args.run(output, notes),
+            AxonCommand::Json(args) => args.run(output, notes),
+            AxonCommand::Grammar(args) => args.run(output),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_examples() {
+        fn walk(command: &clap::Command) {
+            for inner in command.get_subcommands() {
+                walk(inner);
+            }
+            if !command.has_subcommands() {
+                let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains("Examples:"), "{} has no examples", command.get_name());
+            }
+        }
+        walk(&Cli::command());
+    }
+}

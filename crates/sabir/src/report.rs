@@ -1,0 +1,67 @@
+//! Diagnostics as JSON. The shape is a contract: fields may be added, none may change.
+
+use sabir_base::{Diagnostic, Edit};
+use serde::Serialize;
+
+use crate::place::Places;
+
+/// What `check --json` prints for one file.
+#[derive(Debug, Serialize)]
+pub(crate) struct FileReport<'a> {
+    pub(crate) file: String,
+    /// How many messages the file holds.
+    pub(crate) messages: usize,
+    pub(crate) diagnostics: Vec<DiagnosticReport<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct DiagnosticReport<'a> {
+    code: &'static str,
+    severity: &'static str,
+    message: &'a str,
+    /// Byte offsets.
+    start: u32,
+    end: u32,
+    /// Of `start`, counted from one.
+    line: u32,
+    column: u32,
+    help: Option<&'a str>,
+    fixes: Vec<EditReport<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct EditReport<'a> {
+    start: u32,
+    end: u32,
+    text: &'a str,
+}
+
+pub(crate) fn diagnostics<'a>(
+    diagnostics: &'a [Diagnostic],
+    places: &Places<'_>,
+) -> Vec<DiagnosticReport<'a>> {
+    diagnostics.iter().map(|diagnostic| DiagnosticReport::new(diagnostic, places)).collect()
+}
+
+impl<'a> DiagnosticReport<'a> {
+    fn new(diagnostic: &'a Diagnostic, places: &Places<'_>) -> Self {
+        let place = places.of(diagnostic.span.start);
+        Self {
+            code: diagnostic.code.as_str(),
+            severity: diagnostic.severity.as_str(),
+            message: &diagnostic.message,
+            start: diagnostic.span.start,
+            end: diagnostic.span.end,
+            line: place.line,
+            column: place.column,
+            help: diagnostic.help.as_deref(),
+            fixes: diagnostic.fixes.iter().map(EditReport::new).collect(),
+        }
+    }
+}
+
+impl<'a> EditReport<'a> {
+    fn new(edit: &'a Edit) -> Self {
+        Self { start: edit.span.start, end: edit.span.end, text: &edit.text }
+    }
+}

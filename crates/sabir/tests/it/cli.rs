@@ -1,0 +1,419 @@
+//! The command line's contract: exit codes, the shape of JSON, files.
+
+use std::fs;
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::process::{run, sabir, wait};
+
+const VALID: &str = "[id:\"m1\",%%:1] INF(@a>@b): ok\n";
+const INVALID: &str = "INF(@a>@b): ok\nINF(@ç->@b): x{a:1}\r\n";
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn check_says_valid_or_not_by_exit_code() {
+    assert_eq!(run(&["axon", "check"], VALID).code, 0);
+    assert_eq!(run(&["axon", "check", "-"], VALID).code, 0);
+    assert_eq!(run(&["axon", "check", "--syntax"], VALID).code, 0);
+    assert_eq!(run(&["axon", "check"], "").code, 0);
+    assert_eq!(run(&["axon", "check"], INVALID).code, 1);
+    assert_eq!(run(&["axon", "check", "--syntax"], INVALID).code, 1);
+    assert_eq!(run(&["axon", "check", "--json"], INVALID).code, 1);
+}
+
+#[test]
+fn check_demands_metadata_only_with_a_tier() {
+    let bare = "INF(@a>@b): ok\n";
+    assert_eq!(run(&["axon", "check"], bare).code, 0);
+    assert_eq!(run(&["axon", "check", "--tier", "1"], bare).code, 1);
+    assert_eq!(run(&["axon", "check", "--tier", "1"], VALID).code, 0);
+    assert_eq!(run(&["axon", "check", "--tier=3"], VALID).code, 1);
+    // What is there must be well-formed, except for who looks at nothing but syntax.
+    let malformed = "[id:\"\",^:9] INF(@a>@b): ok\n";
+    assert_eq!(run(&["axon", "check"], malformed).code, 1);
+    assert_eq!(run(&["axon", "check", "--syntax"], malformed).code, 0);
+}
+
+#[test]
+fn wrong_usage_is_exit_code_two() {
+    let wrong: [&[&str]; 22] = [
+        &[],
+        &["nonsense"],
+        &["axon"],
+        &["axon", "nonsense"],
+        &["axon", "check", "--nonsense"],
+        &["axon", "check", "--tier"],
+        &["axon", "check", "--tier", "0"],
+        &["axon", "check", "--tier", "4"],
+        &["axon", "check", "--tier", "one"],
+        &["axon", "check", "--tier", "1", "--syntax"],
+        &["axon", "check", "-", "-"],
+        &["axon", "ast", "a", "b"],
+        &["axon", "fmt", "--style", "nice"],
+        &["axon", "json"],
+        &["axon", "json", "recode"],
+        &["axon", "grammar"],
+        &["axon", "grammar", "--format", "bnf"],
+        &["axon", "grammar", "--format", "lark", "--performatives", "INFO"],
+        &["axon", "grammar", "--format", "lark", "--agents", "@a b"],
+        &["axon", "grammar", "--format", "lark", "--depth", "999"],
+        &["explain", "AX000"],
+        &["completions", "tcsh"],
+    ];
+    for args in wrong {
+        let outcome = run(args, VALID);
+        assert_eq!(outcome.code, 2, "sabir {args:?}");
+        assert_eq!(outcome.stdout, "", "sabir {args:?}");
+        assert_ne!(outcome.stderr, "", "sabir {args:?}");
+    }
+}
+
+#[test]
+fn unreadable_files_are_exit_code_two() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir_name = dir.path().to_str().unwrap();
+    let missing = dir.path().join("missing.axon");
+    let missing = missing.to_str().unwrap();
+    let binary = dir.path().join("binary.axon");
+    fs::write(&binary, b"INF(@a>@b): \"\xff\"").unwrap();
+    let binary = binary.to_str().unwrap();
+    for file in [dir_name, missing, binary] {
+        for verb in [
+            &["check"][..],
+            &["fmt"],
+            &["fmt", "--check"],
+            &["ast"],
+            &["repair"],
+            &["json", "encode"],
+            &["json", "decode"],
+        ] {
+            let outcome = run(&[&["axon"], verb, &[file]].concat(), "");
+            assert_eq!(outcome.code, 2, "{verb:?} {file}");
+            assert_eq!(outcome.stdout, "", "{verb:?} {file}");
+            assert!(outcome.stderr.contains(file), "{}", outcome.stderr);
+        }
+    }
+    assert!(run(&["axon", "check", binary], "").stderr.contains("not UTF-8 (byte 13)"));
+    assert!(run(&["axon", "check"], b"\xff").stderr.contains("<stdin>: not UTF-8 (byte 0)"));
+}
+
+#[test]
+fn one_bad_file_does_not_hide_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("valid.axon"), VALID).unwrap();
+    fs::write(path("invalid.axon"), INVALID).unwrap();
+    let (valid, invalid, missing) = (path("valid.axon"), path("invalid.axon"), path("missing"));
+    let outcome = run(&["axon", "check", "--json", &missing, &invalid, &valid], "");
+    assert_eq!(outcome.code, 2);
+    let files: Vec<Value> = outcome.stdout.lines().map(json).collect();
+    assert_eq!(files.len(), 2);
+    assert_eq!(files[0]["file"], invalid.as_str());
+    assert_eq!(files[1]["file"], valid.as_str());
+    assert_eq!(files[1]["messages"], 1);
+    assert_eq!(run(&["axon", "check", &invalid, &valid], "").code, 1);
+}
+
+#[test]
+fn check_json_has_the_documented_shape() {
+    let outcome = run(&["axon", "check", "--json"], INVALID);
+    let report = json(&outcome.stdout);
+    assert_eq!(keys(&report), ["file", "messages", "diagnostics"]);
+    assert_eq!(report["file"], "-");
+    assert_eq!(report["messages"], 2);
+    let diagnostics = report["diagnostics"].as_array().unwrap();
+    assert!(diagnostics.len() >= 2);
+    let mut with_fixes = 0;
+    for found in diagnostics {
+        assert_eq!(
+            keys(found),
+            ["code", "severity", "message", "start", "end", "line", "column", "help", "fixes"]
+        );
+        assert!(found["code"].as_str().unwrap().starts_with("AX"));
+        assert!(["error", "warning", "info"].contains(&found["severity"].as_str().unwrap()));
+        assert!(found["help"].is_string() || found["help"].is_null());
+        let start = found["start"].as_u64().unwrap() as usize;
+        let end = found["end"].as_u64().unwrap() as usize;
+        let before = &INVALID[..start];
+        assert!(INVALID.get(start..end).is_some(), "bytes, on character boundaries");
+        assert_eq!(found["line"], before.matches('\n').count() + 1);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        assert_eq!(found["column"], before[line_start..].chars().count() + 1);
+        for fix in found["fixes"].as_array().unwrap() {
+            with_fixes += 1;
+            assert_eq!(keys(fix), ["start", "end", "text"]);
+        }
+    }
+    assert!(with_fixes > 0);
+    assert_eq!(outcome.stderr, "", "machine output comes alone");
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn people_see_at_most_fifty_findings() {
+    let many = "INF(@a>@b): x{a:1}\n".repeat(80);
+    let outcome = run(&["axon", "check"], &many);
+    assert_eq!(outcome.stderr.matches("error[AX112]").count(), 50);
+    assert!(outcome.stderr.contains("... and 30 more in <stdin>"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("1 file, 80 messages: 80 errors\n"));
+    let report = json(&run(&["axon", "check", "--json"], &many).stdout);
+    assert_eq!(report["diagnostics"].as_array().unwrap().len(), 80);
+}
+
+#[test]
+fn findings_are_drawn_without_colour_in_a_pipe() {
+    let outcome = run(&["axon", "check"], "INF(@a->@b): x\n");
+    assert_eq!(outcome.stdout, "");
+    expect![[r#"
+        error[AX105]: routing is written with `>`
+         --> <stdin>:1:7
+          |
+        1 | INF(@a->@b): x
+          |       ^^
+          |
+        help: write `(@sender>@receiver)`
+          |
+        1 - INF(@a->@b): x
+        1 + INF(@a>@b): x
+          |
+
+        1 file, 1 message: 1 error
+    "#]]
+    .assert_eq(&outcome.stderr);
+}
+
+const UNTIDY: &str = "(* why *) INF( @a > @b ):f( 1,x:2 )\r\n\r\n\r\nQRY(@b>@a): y";
+const WIRE: &str = "(* why *)INF(@a>@b): f(1,x:2)\nQRY(@b>@a): y\n";
+
+#[test]
+fn fmt_prints_standard_input_in_both_styles() {
+    let wire = run(&["axon", "fmt", "--style", "wire", "-"], UNTIDY);
+    assert_eq!((wire.code, wire.stdout.as_str(), wire.stderr.as_str()), (0, WIRE, ""));
+    let pretty = run(&["axon", "fmt"], UNTIDY);
+    assert_eq!(pretty.code, 0);
+    assert_eq!(run(&["axon", "fmt", "--style=pretty"], UNTIDY).stdout, pretty.stdout);
+    let again = run(&["axon", "fmt"], &pretty.stdout);
+    assert_eq!(again.stdout, pretty.stdout);
+    assert_eq!(run(&["axon", "fmt"], "").stdout, "");
+    let broken = run(&["axon", "fmt"], INVALID);
+    assert_eq!((broken.code, broken.stdout.as_str()), (1, ""));
+    assert!(broken.stderr.contains("AX112"));
+}
+
+#[test]
+fn fmt_rewrites_files_in_place_and_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (untidy, broken, tidy) = (path("untidy.axon"), path("broken.axon"), path("tidy.axon"));
+    fs::write(&untidy, UNTIDY).unwrap();
+    fs::write(&broken, INVALID).unwrap();
+    fs::write(&tidy, WIRE).unwrap();
+    let fmt = |check: &[&str]| {
+        let args = [&["axon", "fmt", "--style", "wire"], check, &[&untidy, &broken, &tidy]];
+        run(&args.concat(), "")
+    };
+    let check = fmt(&["--check"]);
+    assert_eq!((check.code, check.stdout.as_str()), (1, format!("{untidy}\n").as_str()));
+    assert_eq!(fs::read_to_string(&untidy).unwrap(), UNTIDY, "--check writes nothing");
+    let done = fmt(&[]);
+    assert_eq!((done.code, done.stdout.as_str()), (1, ""));
+    assert_eq!(fs::read_to_string(&untidy).unwrap(), WIRE);
+    assert_eq!(fs::read_to_string(&broken).unwrap(), INVALID, "a broken file is left alone");
+    assert_eq!(run(&["axon", "fmt", "--style", "wire", "--check", &untidy, &tidy], "").code, 0);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "nothing is left behind");
+}
+
+#[cfg(unix)]
+#[test]
+fn fmt_keeps_permissions_and_follows_links() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file.axon");
+    let link = dir.path().join("link.axon");
+    fs::write(&file, UNTIDY).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&file, &link).unwrap();
+    assert_eq!(run(&["axon", "fmt", "--style", "wire", link.to_str().unwrap()], "").code, 0);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&file).unwrap(), WIRE);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    fs::write(&file, UNTIDY).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).unwrap();
+    assert_eq!(run(&["axon", "fmt", file.to_str().unwrap()], "").code, 2, "read-only");
+    assert_eq!(fs::read_to_string(&file).unwrap(), UNTIDY);
+}
+
+#[test]
+fn json_goes_there_and_back() {
+    let text = "[id:\"m1\",%%:1] INF(@a>[@b,@c]): f(1.50s,k:#t{a:_}) <- ~x & 1..2\n";
+    let encoded = run(&["axon", "json", "encode"], text);
+    assert_eq!((encoded.code, encoded.stderr.as_str()), (0, ""));
+    assert_eq!(encoded.stdout.lines().count(), 1);
+    assert!(encoded.stdout.contains("1.50"), "number lexemes are kept");
+    let decoded = run(&["axon", "json", "decode"], &encoded.stdout);
+    assert_eq!(decoded.code, 0);
+    assert_eq!(decoded.stdout, run(&["axon", "fmt", "--style", "wire"], text).stdout);
+    let pretty = run(&["axon", "json", "encode", "--pretty"], text);
+    assert_eq!(json(&pretty.stdout), json(&encoded.stdout));
+    assert!(pretty.stdout.lines().count() > 1);
+    assert!(json(&run(&["axon", "json", "schema"], "").stdout).is_object());
+}
+
+#[test]
+fn json_errors_say_where() {
+    let invalid = run(&["axon", "json", "encode"], INVALID);
+    assert_eq!((invalid.code, invalid.stdout.as_str()), (1, ""));
+    assert!(invalid.stderr.contains("AX112"));
+    let encoded = run(&["axon", "json", "encode"], VALID).stdout;
+    let wrong = run(&["axon", "json", "decode"], encoded.replace("\"INF\"", "5"));
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (1, ""));
+    assert!(wrong.stderr.contains("/messages/0"), "{}", wrong.stderr);
+    for text in ["", "{", "[1]", "null", "\"x\"", &"[".repeat(1_000_000)] {
+        assert_eq!(run(&["axon", "json", "decode"], text).code, 1);
+    }
+}
+
+#[test]
+fn a_tree_is_printed_even_when_there_are_errors() {
+    let valid = run(&["axon", "ast", "--json"], VALID);
+    assert_eq!(valid.code, 0);
+    let tree = json(&valid.stdout);
+    assert_eq!(tree["kind"], "document");
+    assert_eq!(tree["children"][0]["kind"], "message");
+    assert_eq!(tree["children"][0]["children"][0]["children"][0]["key"], "id");
+    let invalid = run(&["axon", "ast"], INVALID);
+    assert_eq!(invalid.code, 1);
+    assert!(invalid.stdout.starts_with("document 0..37\n"), "{}", invalid.stdout);
+    assert_ne!(invalid.stderr, "");
+}
+
+#[test]
+fn a_long_chain_and_deep_brackets_have_a_tree() {
+    let chain = format!("INF(@a>@b): {}x", "x & ".repeat(200_000));
+    let tree = json(&run(&["axon", "ast", "--json"], chain).stdout);
+    assert_eq!(tree["children"][0]["children"][3]["children"].as_array().unwrap().len(), 200_001);
+    let deep = format!("INF(@a>@b): {}x{}", "~(a & ~[".repeat(64), "])".repeat(64));
+    assert_eq!(run(&["axon", "ast", "--json"], deep).code, 0);
+}
+
+#[test]
+fn repair_prints_the_text_and_says_what_it_changed() {
+    let outcome = run(&["axon", "repair"], "INF(@a->@b): alert{level:3}\n");
+    assert_eq!(outcome.code, 0);
+    assert_eq!(outcome.stdout, "INF(@a>@b): #alert{level:3}\n");
+    expect![[r#"
+        1:7 AX105 routing is written with `>`: `->` -> `>`
+        1:14 AX112 a record cannot be glued to this: nothing -> `#`
+    "#]]
+    .assert_eq(&outcome.stderr);
+    let untouched = run(&["axon", "repair"], VALID);
+    assert_eq!((untouched.stdout.as_str(), untouched.stderr.as_str()), (VALID, ""));
+}
+
+#[test]
+fn repair_json_has_the_documented_shape() {
+    let outcome = run(&["axon", "repair", "--json"], "\nINF(@a->@b): x");
+    let report = json(&outcome.stdout);
+    assert_eq!(keys(&report), ["text", "valid", "changes", "diagnostics"]);
+    assert_eq!(report["text"], "\nINF(@a>@b): x");
+    assert_eq!(report["valid"], true);
+    let change = &report["changes"][0];
+    assert_eq!(
+        keys(change),
+        ["code", "message", "start", "end", "line", "column", "before", "after"]
+    );
+    assert_eq!(
+        (&change["start"], &change["line"], &change["column"]),
+        (&7.into(), &2.into(), &7.into())
+    );
+    assert_eq!((&change["before"], &change["after"]), (&"->".into(), &">".into()));
+    assert_eq!(outcome.stderr, "");
+}
+
+#[test]
+fn grammars_are_exported() {
+    for format in ["ebnf", "lark", "gbnf"] {
+        let outcome = run(&["axon", "grammar", "--format", format], "");
+        assert_eq!(outcome.code, 0);
+        assert!(outcome.stdout.contains("INF"), "{format}");
+        let args = [
+            "axon",
+            "grammar",
+            "--format",
+            format,
+            "--performatives",
+            "QRY,RPL",
+            "--no-extensions",
+            "--agents",
+            "@planner,worker.one",
+            "--tier",
+            "1",
+            "--depth",
+            "3",
+        ];
+        let narrow = run(&args, "");
+        assert_eq!(narrow.code, 0);
+        assert_ne!(narrow.stdout, outcome.stdout, "{format}");
+        assert!(narrow.stdout.contains("planner"), "{format}");
+    }
+}
+
+#[test]
+fn every_code_is_explained() {
+    let list = run(&["explain"], "");
+    assert_eq!(list.code, 0);
+    assert!(list.stdout.lines().count() > 30);
+    for line in list.stdout.lines() {
+        let code = line.split_whitespace().next().unwrap();
+        let page = run(&["explain", code], "");
+        assert_eq!(page.code, 0, "{code}");
+        assert!(page.stdout.contains(code), "{code}");
+    }
+}
+
+#[test]
+fn completions_and_manual_pages_are_generated() {
+    for shell in ["bash", "zsh", "fish"] {
+        let outcome = run(&["completions", shell], "");
+        assert_eq!(outcome.code, 0);
+        assert!(outcome.stdout.contains("repair"), "{shell}");
+    }
+    assert!(run(&["man"], "").stdout.contains(".TH sabir 1"));
+    let dir = tempfile::tempdir().unwrap();
+    let pages = dir.path().join("man1");
+    assert_eq!(run(&["man", pages.to_str().unwrap()], "").code, 0);
+    assert!(pages.join("sabir-axon-check.1").exists());
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert_eq!(run(&["man", file.to_str().unwrap()], "").code, 2);
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for args in [&["--help"][..], &["--version"], &["axon", "check", "--help"], &["help", "axon"]] {
+        let outcome = run(args, "");
+        assert_eq!(outcome.code, 0, "{args:?}");
+        assert_ne!(outcome.stdout, "");
+        assert_eq!(outcome.stderr, "");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let many = "INF(@a>@b): x{a:1}\n".repeat(20_000);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("many.axon");
+    fs::write(&file, many).unwrap();
+    let mut child = sabir().args(["axon", "ast", "--json"]).arg(&file).spawn().unwrap();
+    drop(child.stdin.take());
+    drop(child.stdout.take());
+    drop(child.stderr.take());
+    assert_eq!(wait(&mut child), Some(1), "the exit code still says what was found");
+}
