@@ -15,7 +15,10 @@ fuzz_target!(|text: &str| {
     if parsed.has_errors() {
         return;
     }
-    let encoded = json::encode(&parsed.tree).to_string();
+    let encoded = match json::encode(&parsed.tree) {
+        Ok(value) => value.to_string(),
+        Err(error) => panic!("a valid document does not encode: {error:?}"),
+    };
     match json::decode(&encoded) {
         Ok(axon) => {
             let again = parse(&axon);

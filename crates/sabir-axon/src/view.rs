@@ -61,10 +61,10 @@ impl<'a> Node<'a> {
         node
     }
 
-    /// The text up to `mid`, without a sigil.
-    fn name(self, sigil: u32) -> &'a str {
+    /// The text up to `mid`: a name with its sigil, or a key.
+    fn name(self) -> &'a str {
         let data = self.data();
-        &self.tree.text[(data.start + sigil) as usize..data.mid as usize]
+        &self.tree.text[data.start as usize..data.mid as usize]
     }
 
     /// Key and value, if this is a field.
@@ -100,8 +100,13 @@ impl<'a> Node<'a> {
             Kind::Ref => Expr::Ref(&node.text()[1..]),
             Kind::Var => Expr::Var(&node.text()[1..]),
             Kind::Name => Expr::Name(node.text()),
-            Kind::Tag => Expr::Tag { name: node.name(1), record: node.first_child() },
-            Kind::Call => Expr::Call { name: node.name(0), args: node.children() },
+            Kind::Tag => {
+                // A record glued to a bare name reads as a tag that lacks its sigil.
+                let written = node.name();
+                let name = written.strip_prefix('#').unwrap_or(written);
+                Expr::Tag { name, record: node.first_child() }
+            }
+            Kind::Call => Expr::Call { name: node.name(), args: node.children() },
             Kind::List => Expr::List(node.children()),
             Kind::Record => Expr::Record(node.children()),
             Kind::Approx => match node.first_child() {
@@ -278,7 +283,7 @@ impl<'a> Field<'a> {
 
     /// The key, unquoted.
     pub fn key(self) -> Cow<'a, str> {
-        let raw = self.node.name(0);
+        let raw = self.node.name();
         if raw.starts_with('"') {
             strings::unescape(strings::unquote(raw))
         } else {

@@ -177,6 +177,7 @@ fn sonic_typed(message: &Message) {
 
 /// What a careful program would read a message into: known fields typed, content as a borrowed tree.
 #[derive(Debug, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[expect(dead_code, reason = "read to be measured, not to be used")]
 struct Typed<'a> {
     #[serde(borrow)]
@@ -192,11 +193,8 @@ struct Typed<'a> {
     priority: Option<u8>,
     #[serde(borrow)]
     act: Cow<'a, str>,
-    #[serde(borrow)]
     from: Content<'a>,
-    #[serde(borrow)]
     to: Content<'a>,
-    #[serde(borrow)]
     content: Content<'a>,
 }
 
@@ -212,7 +210,7 @@ enum Content<'a> {
     Record(Vec<(Cow<'a, str>, Content<'a>)>),
 }
 
-impl<'de> Deserialize<'de> for Content<'de> {
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ContentVisitor)
     }
