@@ -16,8 +16,11 @@ pub(crate) struct Schema {
     pub text: fn() -> String,
 }
 
-/// Every schema of the project. A `serde_json::Value` becomes text with `format!("{value:#}\n")`.
-pub(crate) const SCHEMAS: &[Schema] = &[];
+/// Every schema of the project.
+pub(crate) const SCHEMAS: &[Schema] = &[Schema {
+    file: "axon.schema.json",
+    text: || format!("{:#}\n", sabir_axon::json::schema()),
+}];
 
 pub(crate) fn command(root: &Path, args: Vec<OsString>) -> Result<ExitCode> {
     let mut only_check = false;

@@ -6,13 +6,16 @@
 //! applying the edits.
 //!
 //! `document` finds messages, `message` reads headers, `expr` reads expressions, `brackets` reads
-//! what is in brackets, `recover` knows how to go on after an error.
+//! what is in brackets. `odd` and `suffix` know what people and models write instead, and `recover`
+//! knows how to go on after an error.
 
 mod brackets;
 mod document;
 mod expr;
 mod message;
+mod odd;
 mod recover;
+mod suffix;
 
 pub(crate) use document::as_comment;
 use sabir_base::{Code, Diagnostic, Severity, Span};
@@ -45,6 +48,11 @@ impl Parsed<'_> {
 
 /// Reads a document. Total: every text gives a tree.
 pub fn parse(text: &str) -> Parsed<'_> {
+    parse_reporting(text, MAX_DIAGNOSTICS)
+}
+
+/// Reads a document and reports at most so many findings about it.
+pub(crate) fn parse_reporting(text: &str, max_diagnostics: usize) -> Parsed<'_> {
     if u32::try_from(text.len()).is_err() {
         let root = NodeData {
             start: 0,
@@ -61,7 +69,7 @@ pub fn parse(text: &str) -> Parsed<'_> {
             diagnostics: vec![Diagnostic::error(codes::TEXT_TOO_LARGE, Span::at(0), message)],
         };
     }
-    Parser::new(text).document()
+    Parser::new(text, max_diagnostics).document()
 }
 
 struct Parser<'t> {
@@ -72,6 +80,7 @@ struct Parser<'t> {
     prev_end: u32,
     nodes: Vec<NodeData>,
     diagnostics: Vec<Diagnostic>,
+    max_diagnostics: usize,
     /// The open brackets by their opening character, and `m` for a nested message.
     open: [u8; MAX_DEPTH as usize],
     depth: usize,
@@ -87,7 +96,7 @@ struct Siblings {
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str) -> Self {
+    fn new(text: &'t str, max_diagnostics: usize) -> Self {
         // A node for every six bytes is a little more than compact messages need.
         let mut nodes = Vec::with_capacity(text.len() / 6 + 8);
         nodes.push(NodeData {
@@ -106,6 +115,7 @@ impl<'t> Parser<'t> {
             prev_end: 0,
             nodes,
             diagnostics: Vec::new(),
+            max_diagnostics,
             open: [0; MAX_DEPTH as usize],
             depth: 0,
             abandoned: false,
@@ -246,11 +256,11 @@ impl<'t> Parser<'t> {
         if self.abandoned {
             return;
         }
-        match self.diagnostics.len().cmp(&MAX_DIAGNOSTICS) {
+        match self.diagnostics.len().cmp(&self.max_diagnostics) {
             std::cmp::Ordering::Less => self.diagnostics.push(diagnostic),
             std::cmp::Ordering::Equal => {
                 let message =
-                    format!("more than {MAX_DIAGNOSTICS} findings; the rest is not listed");
+                    format!("more than {} findings; the rest is not listed", self.max_diagnostics);
                 let span = diagnostic.span;
                 self.diagnostics.push(Diagnostic::error(codes::TOO_MANY_ERRORS, span, message));
             }

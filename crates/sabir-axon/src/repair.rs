@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use sabir_base::{Code, Diagnostic, Edit, Span, apply_edits};
 
 use crate::codes;
-use crate::parser::{Parsed, as_comment, parse};
+use crate::parser::{Parsed, as_comment, parse, parse_reporting};
 use crate::strings::quote;
 use crate::tree::Kind;
 use crate::validate::{Rules, check, validate};
@@ -18,6 +18,11 @@ use crate::view::Node;
 
 /// A mistake can hide the next one, but hardly ever this many.
 const MAX_PASSES: usize = 32;
+/// Large texts get fewer passes, so that one made of nothing but mistakes costs seconds, not minutes.
+const MIN_PASSES: usize = 3;
+const BYTES_TO_READ: usize = 32 << 20;
+/// What one pass mends at most: a bound on memory.
+const FINDINGS_PER_PASS: usize = 50_000;
 
 /// The result of a repair.
 #[derive(Clone, Debug)]
@@ -51,7 +56,8 @@ pub fn repair(text: &str) -> Repaired {
     let mut work = Work { text: text.to_owned(), changes: Vec::new(), passes: Vec::new() };
     // Quoting a quotation doubles its backslashes; a text that swells is better kept whole.
     let largest = text.len().saturating_mul(4).saturating_add(4096);
-    for _ in 0..MAX_PASSES {
+    let passes = (BYTES_TO_READ / text.len().max(1)).clamp(MIN_PASSES, MAX_PASSES);
+    for _ in 0..passes {
         let findings = mendable(&work.text);
         if findings.is_empty() || work.text.len() > largest {
             break;
@@ -73,7 +79,7 @@ pub fn repair(text: &str) -> Repaired {
 
 /// The findings of one look that carry edits: syntax first, meaning once the syntax is right.
 fn mendable(text: &str) -> Vec<Diagnostic> {
-    let Parsed { tree, diagnostics } = parse(text);
+    let Parsed { tree, diagnostics } = parse_reporting(text, FINDINGS_PER_PASS);
     let mut errors: Vec<_> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
     if errors.is_empty() {
         errors = validate(&tree, Rules::default());
@@ -144,7 +150,7 @@ impl Taken {
 
 /// For messages that no edit could mend: content becomes a string, anything else a comment.
 fn last_resort(text: &str) -> Vec<Diagnostic> {
-    let parsed = parse(text);
+    let parsed = parse_reporting(text, FINDINGS_PER_PASS);
     let mut errors: Vec<u32> = parsed
         .diagnostics
         .iter()
