@@ -118,8 +118,8 @@ impl<'a> Conversation<'a> {
 
 #[cold]
 fn duplicate_id(id: Node<'_>, first: Node<'_>, findings: &mut Findings) {
-    let first = first.as_message().and_then(|message| message.meta_value("id"));
     findings.error(|| {
+        let first = first.as_message().and_then(|message| message.meta_value("id"));
         let message = format!("the id {} is taken", id.text());
         let found = Diagnostic::error(codes::DUPLICATE_ID, id.span(), message)
             .help("give every message an id of its own");

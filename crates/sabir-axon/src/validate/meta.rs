@@ -160,10 +160,10 @@ fn check_unknown_key(message: Message<'_>, field: Field<'_>, key: &str, findings
         .map(|row| row.key)
         .or_else(|| ALIASES.iter().find(spelled).map(|&(_, core)| core));
     let Some(core) = near else { return };
-    let shape = FIELDS.iter().find(|row| row.key == core).map(|row| row.value);
-    let fits = shape.is_some_and(|shape| fits(shape, field.value));
-    let taken = message.meta().any(|other| other.key() == core);
     findings.info(|| {
+        let shape = FIELDS.iter().find(|row| row.key == core).map(|row| row.value);
+        let fits = shape.is_some_and(|shape| fits(shape, field.value));
+        let taken = message.meta().any(|other| other.key() == core);
         let text = format!("`{key}` is not a key of the protocol");
         let found = Diagnostic::info(codes::MISSPELT_KEY, field.key_span(), text)
             .help(format!("did you mean `{core}`?"));

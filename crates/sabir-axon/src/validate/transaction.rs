@@ -15,6 +15,7 @@ use super::near::is_near;
 use super::record::{text, word};
 use crate::codes;
 use crate::performative::Performative;
+use crate::tree::NodeId;
 use crate::view::{Expr, Message, Node};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,8 @@ impl State {
 pub(super) struct Transactions<'a> {
     /// The last message about each, and the state it told.
     last: HashMap<Cow<'a, str>, (State, Message<'a>)>,
+    /// The `txn_id` of each message that has one.
+    members: HashMap<NodeId, Node<'a>>,
 }
 
 impl<'a> Transactions<'a> {
@@ -78,8 +81,11 @@ impl<'a> Transactions<'a> {
         conversation: &Conversation<'a>,
         findings: &mut Findings,
     ) {
-        if !shares_id(header, conversation, findings) {
+        if !self.shares_id(header, conversation, findings) {
             return;
+        }
+        if let Some(id) = header.txn_id {
+            self.members.insert(header.message.node.id(), id);
         }
         match (header.txn_id, header.txn_state) {
             (None, None) => {}
@@ -87,6 +93,34 @@ impl<'a> Transactions<'a> {
             (Some(one), None) => incomplete(one, "txn_id", "txn_state", findings),
             (None, Some(one)) => incomplete(one, "txn_state", "txn_id", findings),
         }
+    }
+
+    /// Whether an answer within a transaction names the transaction, reported if it does not.
+    fn shares_id(
+        &self,
+        header: &Header<'a>,
+        conversation: &Conversation<'a>,
+        findings: &mut Findings,
+    ) -> bool {
+        let Some(re) = header.re.filter(|_| !self.members.is_empty()) else { return true };
+        let Some(answered) = conversation.answered(header) else { return true };
+        let Some(&theirs) = self.members.get(&answered.node.id()) else { return true };
+        let Some(shared) = text(theirs) else { return true };
+        let reply = header.message.performative().is_some_and(is_reply);
+        let (at, severity) = match header.txn_id {
+            // A malformed id is reported as such.
+            Some(own) if text(own).is_none_or(|own| own == shared) => return true,
+            Some(own) => (own, Severity::Error),
+            None if reply => (re, Severity::Warning),
+            None => return true,
+        };
+        findings.add(severity, || {
+            let message = "this answer leaves the transaction of the message it answers";
+            Diagnostic::error(codes::TRANSACTION_LEFT, at.span(), message)
+                .label(theirs.span(), "that message belongs to this transaction")
+                .help(format!("write `txn_id:{}`", theirs.text()))
+        });
+        false
     }
 
     fn check_state(
@@ -199,31 +233,4 @@ fn incomplete(at: Node<'_>, here: &str, missing: &str, findings: &mut Findings) 
         Diagnostic::error(codes::TRANSACTION_INCOMPLETE, at.span(), message)
             .help(format!("add `{missing}`, or leave `{here}` out"))
     });
-}
-
-/// Whether an answer within a transaction names the transaction, reported if it does not.
-fn shares_id<'a>(
-    header: &Header<'a>,
-    conversation: &Conversation<'a>,
-    findings: &mut Findings,
-) -> bool {
-    let Some(re) = header.re else { return true };
-    let Some(answered) = conversation.answered(header) else { return true };
-    let Some(theirs) = answered.meta_value("txn_id") else { return true };
-    let Some(shared) = text(theirs) else { return true };
-    let reply = header.message.performative().is_some_and(is_reply);
-    let (at, severity) = match header.txn_id {
-        // A malformed id is reported as such.
-        Some(own) if text(own).is_none_or(|own| own == shared) => return true,
-        Some(own) => (own, Severity::Error),
-        None if reply => (re, Severity::Warning),
-        None => return true,
-    };
-    findings.add(severity, || {
-        let message = "this answer leaves the transaction of the message it answers";
-        Diagnostic::error(codes::TRANSACTION_LEFT, at.span(), message)
-            .label(theirs.span(), "that message belongs to this transaction")
-            .help(format!("write `txn_id:{}`", theirs.text()))
-    });
-    false
 }
