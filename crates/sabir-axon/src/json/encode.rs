@@ -23,7 +23,8 @@ impl std::fmt::Display for EncodeError {
 
 impl std::error::Error for EncodeError {}
 
-/// The JSON of a document without errors.
+/// The JSON of a document without errors. Not every error leaves a trace in the tree, so ask
+/// `Parsed::has_errors` first; what would be lost or wrong is refused here all the same.
 pub fn encode(tree: &Tree<'_>) -> Result<Value, EncodeError> {
     let messages = tree.root().children().map(|node| {
         let message = node.as_message().ok_or_else(|| broken(node))?;

@@ -182,7 +182,10 @@ impl Parser<'_> {
 
     /// The next message's metadata stands where the content should be.
     fn lacks_content(&mut self) -> bool {
-        let lacks = self.at_line_start(self.cur) && self.at_message_start();
+        // `[]` is no metadata but a list, and a list may well be the content.
+        let lacks = self.at_line_start(self.cur)
+            && self.peek().kind != TokenKind::RBracket
+            && self.at_message_start();
         if lacks {
             self.report(
                 Diagnostic::error(

@@ -55,6 +55,56 @@ pub(crate) fn trapping_document() -> impl Strategy<Value = String> {
     (document(), vec(trivia, 1..40)).prop_map(|(text, trivia)| fill(&text, &trivia))
 }
 
+/// Tokens in no order. Few are AXON; those that are, nobody would think of.
+pub(crate) fn token_soup() -> impl Strategy<Value = String> {
+    let token = select(vec![
+        "a",
+        "ACC",
+        "X.a.b",
+        "T",
+        "_",
+        "a-",
+        "1",
+        "-1",
+        "5%",
+        "\"s\"",
+        "@x",
+        "$v",
+        "#t",
+        "(",
+        ")",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "k:",
+        ",",
+        ":",
+        "->",
+        "<-",
+        "&",
+        "|",
+        "<",
+        ">",
+        ">=",
+        "=",
+        "..",
+        "~",
+        "*",
+        "(*c*)",
+        "(*>d*)",
+        "ACC(@x>@y): ",
+        "ACC(*>@y): ",
+        "\nINF(@a>@b): ",
+        "\n[id:1]",
+        " ",
+        "\n",
+    ]);
+    vec(token, 1..14).prop_map(|tokens| format!("INF(@a>@b): {}", tokens.concat()))
+}
+
 fn fill(text: &str, trivia: &[&str]) -> String {
     let mut choices = trivia.iter().cycle();
     let mut out = String::with_capacity(text.len() * 2);

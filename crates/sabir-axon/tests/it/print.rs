@@ -9,7 +9,7 @@ use expect_test::{expect, expect_file};
 use proptest::prelude::*;
 use sabir_axon::{MAX_DEPTH, Style, parse, print, same};
 
-use crate::generate::{commented_document, config, plain_document, trapping_document};
+use crate::generate::{commented_document, config, plain_document, token_soup, trapping_document};
 
 fn wire(text: &str) -> String {
     print(&parse(text).tree, Style::Wire)
@@ -61,6 +61,13 @@ proptest! {
     }
 
     #[test]
+    fn laws_hold_where_nobody_looked(text in token_soup()) {
+        if !parse(&text).has_errors() {
+            assert_laws(&text);
+        }
+    }
+
+    #[test]
     fn printing_is_total(text in "(INF\\(@a>@b\\): )?[\\(\\)\\[\\]{}@#$a-c0-9,:;~<>=!&|.*\"\\\\ \n-]{0,60}") {
         let parsed = parse(&text);
         print(&parsed.tree, Style::Wire);
@@ -82,6 +89,13 @@ fn data() {
         assert_laws(&text);
         expect_file![case.with_extension("wire")].assert_eq(&wire(&text));
         expect_file![case.with_extension("pretty")].assert_eq(&pretty(&text));
+    }
+}
+
+#[test]
+fn laws_hold_for_what_the_parser_accepts() {
+    for case in sabir_testkit::cases("tests/data/ok") {
+        assert_laws(&case.text);
     }
 }
 
