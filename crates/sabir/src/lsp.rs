@@ -14,6 +14,7 @@ mod position;
 mod semantic;
 mod server;
 mod transport;
+mod types;
 
 use std::io;
 use std::process::ExitCode;

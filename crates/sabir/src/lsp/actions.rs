@@ -1,13 +1,15 @@
 //! Changes that the server offers: fixes of findings, repair, formatting.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-use gen_lsp_types::{CodeAction, CodeActionKind, CodeActionParams, TextEdit, WorkspaceEdit};
 use sabir_axon::Style;
 use sabir_base::{Diagnostic, Edit, Span};
 
 use super::diagnostics;
 use super::server::View;
+use super::types::{
+    CodeAction, CodeActionParams, QUICK_FIX, SOURCE_FIX_ALL, TextEdit, WorkspaceEdit,
+};
 
 /// The text in its pretty form, as one edit or none; `None` while the text has errors.
 pub(super) fn format(view: &View<'_>) -> Option<Vec<TextEdit>> {
@@ -22,40 +24,38 @@ pub(super) fn format(view: &View<'_>) -> Option<Vec<TextEdit>> {
 
 /// A quick fix for each finding in the range that has one, and a repair of everything.
 pub(super) fn offer(view: &View<'_>, params: &CodeActionParams) -> Vec<CodeAction> {
-    let wanted = |kind: &CodeActionKind| {
+    let wanted = |kind: &str| {
         params.context.only.as_ref().is_none_or(|only| only.iter().any(|only| covers(only, kind)))
     };
     let asked = view.lines.span(params.range);
     let findings = diagnostics::findings(view.text);
     let mut offered = Vec::new();
-    if wanted(&CodeActionKind::QuickFix) {
+    if wanted(QUICK_FIX) {
         let fixable = findings.iter().filter(|found| !found.fixes.is_empty());
         let here = fixable.filter(|found| overlaps(found.span, asked));
         offered.extend(here.map(|found| quick_fix(view, found)));
     }
     // Repairing a text that is valid would be a lot of work at every move of the cursor, for
     // nothing.
-    if wanted(&CodeActionKind::SourceFixAll) && findings.iter().any(Diagnostic::is_error) {
+    if wanted(SOURCE_FIX_ALL) && findings.iter().any(Diagnostic::is_error) {
         offered.extend(repair(view));
     }
     offered
 }
 
 /// Kinds are paths: `source` covers `source.fixAll`.
-fn covers(wider: &CodeActionKind, kind: &CodeActionKind) -> bool {
-    let (wider, kind) = (wider.to_string(), kind.to_string());
+fn covers(wider: &str, kind: &str) -> bool {
     wider.is_empty()
-        || kind.strip_prefix(&wider).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        || kind.strip_prefix(wider).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 fn quick_fix(view: &View<'_>, found: &Diagnostic) -> CodeAction {
     CodeAction {
         title: found.help.clone().unwrap_or_else(|| format!("Fix: {}", found.message)),
-        kind: Some(CodeActionKind::QuickFix),
-        diagnostics: Some(vec![diagnostics::convert(view, found)]),
-        is_preferred: Some(true),
-        edit: Some(edit_of(view, &found.fixes)),
-        ..CodeAction::default()
+        kind: QUICK_FIX,
+        diagnostics: vec![diagnostics::convert(view, found)],
+        is_preferred: true,
+        edit: edit_of(view, &found.fixes),
     }
 }
 
@@ -68,9 +68,10 @@ fn repair(view: &View<'_>) -> Option<CodeAction> {
     };
     Some(CodeAction {
         title: format!("Repair the document ({changes})"),
-        kind: Some(CodeActionKind::SourceFixAll),
-        edit: Some(edit_of(view, &[whole(view, repaired.text)])),
-        ..CodeAction::default()
+        kind: SOURCE_FIX_ALL,
+        diagnostics: Vec::new(),
+        is_preferred: false,
+        edit: edit_of(view, &[whole(view, repaired.text)]),
     })
 }
 
@@ -81,10 +82,7 @@ fn whole(view: &View<'_>, text: String) -> Edit {
 
 fn edit_of(view: &View<'_>, edits: &[Edit]) -> WorkspaceEdit {
     let edits = edits.iter().map(|edit| text_edit(view, edit)).collect();
-    WorkspaceEdit {
-        changes: Some(HashMap::from([(view.uri.clone(), edits)])),
-        ..WorkspaceEdit::default()
-    }
+    WorkspaceEdit { changes: BTreeMap::from([(view.uri.to_owned(), edits)]) }
 }
 
 fn text_edit(view: &View<'_>, edit: &Edit) -> TextEdit {

@@ -3,15 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use gen_lsp_types::{
-    CompletionItem, CompletionItemKind, InsertTextFormat, MarkupContent, MarkupKind, Position,
-    TextEdit,
-};
 use sabir_axon::{MetaField, Performative, Token, TokenKind, Unit};
 use sabir_base::Span;
 
 use super::hover;
 use super::server::View;
+use super::types::{CompletionItem, Markdown, Position, SNIPPET, TextEdit, item_kind};
 
 /// What fits at the cursor, and which bytes it would replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,10 +152,10 @@ fn performatives(view: &View<'_>, span: Span) -> Vec<CompletionItem> {
         } else {
             info.word.to_owned()
         };
-        let mut item = item(view, span, info.word, CompletionItemKind::Keyword, text);
+        let mut item = item(view, span, info.word, item_kind::KEYWORD, text);
         item.detail = Some(info.name.to_owned());
-        item.documentation = Some(markdown(hover::describe_performative(performative)).into());
-        item.insert_text_format = view.client.snippets.then_some(InsertTextFormat::Snippet);
+        item.documentation = Some(Markdown::new(hover::describe_performative(performative)));
+        item.insert_text_format = view.client.snippets.then_some(SNIPPET);
         item
     });
     items.collect()
@@ -168,9 +165,9 @@ fn meta_keys(view: &View<'_>, span: Span) -> Vec<CompletionItem> {
     // In canonical order, which is also the order of use.
     let items = MetaField::ALL.iter().enumerate().map(|(order, field)| {
         let text = format!("{}:", field.key);
-        let mut item = item(view, span, field.key, CompletionItemKind::Property, text);
+        let mut item = item(view, span, field.key, item_kind::PROPERTY, text);
         item.detail = Some(hover::field_meaning(field.key).to_owned());
-        item.documentation = Some(markdown(hover::describe_field(field)).into());
+        item.documentation = Some(Markdown::new(hover::describe_field(field)));
         item.sort_text = Some(format!("{order:02}"));
         item
     });
@@ -183,43 +180,36 @@ fn names(view: &View<'_>, kind: TokenKind, span: Span) -> Vec<CompletionItem> {
         .filter(|token| token.kind == kind && token.span() != span)
         .map(|token| &view.text[token.span().range()])
         .collect();
-    let item_kind = match kind {
-        TokenKind::Ref => CompletionItemKind::Class,
-        TokenKind::Tag => CompletionItemKind::EnumMember,
-        _ => CompletionItemKind::Variable,
+    let name_kind = match kind {
+        TokenKind::Ref => item_kind::CLASS,
+        TokenKind::Tag => item_kind::ENUM_MEMBER,
+        _ => item_kind::VARIABLE,
     };
-    seen.into_iter().map(|name| item(view, span, name, item_kind, name.to_owned())).collect()
+    seen.into_iter().map(|name| item(view, span, name, name_kind, name.to_owned())).collect()
 }
 
 fn units(view: &View<'_>, span: Span) -> Vec<CompletionItem> {
     let items = Unit::ALL.into_iter().map(|unit| {
         let text = unit.text().to_owned();
-        let mut item = item(view, span, unit.text(), CompletionItemKind::Unit, text);
+        let mut item = item(view, span, unit.text(), item_kind::UNIT, text);
         item.detail = Some(hover::unit_name(unit).to_owned());
         item
     });
     items.collect()
 }
 
-fn item(
-    view: &View<'_>,
-    span: Span,
-    label: &str,
-    kind: CompletionItemKind,
-    new_text: String,
-) -> CompletionItem {
+fn item(view: &View<'_>, span: Span, label: &str, kind: u32, new_text: String) -> CompletionItem {
     CompletionItem {
         label: label.to_owned(),
-        kind: Some(kind),
+        kind,
+        detail: None,
+        documentation: None,
+        sort_text: None,
         // Editors filter by the bytes that would be replaced, sigil included.
-        filter_text: Some(label.to_owned()),
-        text_edit: Some(TextEdit { range: view.lines.range(span), new_text }.into()),
-        ..CompletionItem::default()
+        filter_text: label.to_owned(),
+        insert_text_format: None,
+        text_edit: TextEdit { range: view.lines.range(span), new_text },
     }
-}
-
-fn markdown(value: String) -> MarkupContent {
-    MarkupContent { kind: MarkupKind::Markdown, value }
 }
 
 #[cfg(test)]

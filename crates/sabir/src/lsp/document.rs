@@ -1,8 +1,7 @@
 //! Open texts, and which language each of them is in.
 
-use gen_lsp_types::TextDocumentContentChangeEvent;
-
 use super::position::{Encoding, Lines};
+use super::types::ContentChange;
 
 /// The languages that the server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,19 +31,17 @@ pub(super) struct Document {
 }
 
 impl Document {
-    pub(super) fn apply(&mut self, change: TextDocumentContentChangeEvent, encoding: Encoding) {
-        match change {
-            TextDocumentContentChangeEvent::TextDocumentContentChangePartial(change) => {
-                let span = Lines::new(&self.text, encoding).span(change.range);
+    pub(super) fn apply(&mut self, change: ContentChange, encoding: Encoding) {
+        match change.range {
+            Some(range) => {
+                let span = Lines::new(&self.text, encoding).span(range);
                 // A text beyond the reach of a span cannot be worked on; better an old text than
                 // wrong offsets.
                 if u32::try_from(self.text.len() + change.text.len()).is_ok() {
                     self.text.replace_range(span.range(), &change.text);
                 }
             }
-            TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(change) => {
-                self.text = change.text;
-            }
+            None => self.text = change.text,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What a word under the cursor means.
 
-use gen_lsp_types::{Hover, MarkupContent, MarkupKind, Position};
 use sabir_axon::{
     Expr, Kind, MetaField, MetaValue, Node, Performative, Presence, Tier, Token, TokenKind, Tree,
     Unit,
@@ -9,15 +8,13 @@ use sabir_base::Span;
 
 use super::navigation;
 use super::server::View;
+use super::types::{Hover, Markdown, Position};
 
 pub(super) fn hover(view: &View<'_>, position: Position) -> Option<Hover> {
     let offset = view.offset(position);
     let parsed = sabir_axon::parse(view.text);
     let (span, value) = explain(&parsed.tree, offset)?;
-    Some(Hover {
-        contents: MarkupContent { kind: MarkupKind::Markdown, value }.into(),
-        range: Some(view.lines.range(span)),
-    })
+    Some(Hover { contents: Markdown::new(value), range: view.lines.range(span) })
 }
 
 fn explain(tree: &Tree<'_>, offset: u32) -> Option<(Span, String)> {

@@ -1,10 +1,10 @@
 //! Finding things: the node under the cursor, the message that `re` names, the outline.
 
-use gen_lsp_types::{DocumentSymbol, Location, Position, SymbolKind};
 use sabir_axon::{Field, Message, Node, Tree};
 use sabir_base::Span;
 
 use super::server::View;
+use super::types::{DocumentSymbol, Location, Position, SYMBOL_EVENT};
 
 /// The innermost node at `offset`, or the one that ends there: a cursor behind a word still means
 /// the word.
@@ -39,11 +39,10 @@ pub(super) fn message_answered_at<'a>(tree: &'a Tree<'a>, offset: u32) -> Option
 pub(super) fn define(view: &View<'_>, position: Position) -> Option<Location> {
     let parsed = sabir_axon::parse(view.text);
     let message = message_answered_at(&parsed.tree, view.offset(position))?;
-    Some(Location { uri: view.uri.clone(), range: view.lines.range(message.node.span()) })
+    Some(Location { uri: view.uri.to_owned(), range: view.lines.range(message.node.span()) })
 }
 
 /// One entry for each message.
-#[expect(deprecated, reason = "the type demands the field that it deprecates")]
 pub(super) fn outline(view: &View<'_>) -> Vec<DocumentSymbol> {
     let parsed = sabir_axon::parse(view.text);
     let messages = parsed.tree.messages().filter_map(Node::as_message);
@@ -52,12 +51,9 @@ pub(super) fn outline(view: &View<'_>) -> Vec<DocumentSymbol> {
         DocumentSymbol {
             name: crate::render::clip(&format!("{} {route}", message.word()), 80),
             detail: message.meta_str("id").map(|id| id.into_owned()),
-            kind: SymbolKind::Event,
-            tags: None,
-            deprecated: None,
+            kind: SYMBOL_EVENT,
             range: view.lines.range(message.node.span()),
             selection_range: view.lines.range(message.performative_node().span()),
-            children: None,
         }
     });
     symbols.collect()

@@ -2,8 +2,9 @@
 
 use std::cell::Cell;
 
-use gen_lsp_types::{Position, Range};
 use sabir_base::Span;
+
+use super::types::{Position, Range};
 
 /// What an editor counts when it says "character".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -1,9 +1,9 @@
 //! Semantic tokens: what colour a word deserves.
 
-use gen_lsp_types::{SemanticToken, SemanticTokens, SemanticTokensLegend};
 use sabir_axon::{Expr, Kind, Node, TokenKind, Tree};
 
 use super::server::View;
+use super::types::{Position, SemanticTokens};
 
 /// In the order of the legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,32 +22,27 @@ enum Colour {
     EnumMember,
 }
 
-pub(super) fn legend() -> SemanticTokensLegend {
-    let names = [
-        "keyword",
-        "class",
-        "decorator",
-        "variable",
-        "number",
-        "string",
-        "comment",
-        "operator",
-        "property",
-        "function",
-        "enumMember",
-    ];
-    SemanticTokensLegend {
-        token_types: names.map(str::to_owned).to_vec(),
-        token_modifiers: Vec::new(),
-    }
-}
+/// The protocol's names for the colours, in their order.
+pub(super) const LEGEND: [&str; 11] = [
+    "keyword",
+    "class",
+    "decorator",
+    "variable",
+    "number",
+    "string",
+    "comment",
+    "operator",
+    "property",
+    "function",
+    "enumMember",
+];
 
 pub(super) fn tokens(view: &View<'_>) -> SemanticTokens {
     let parsed = sabir_axon::parse(view.text);
     let words = words(&parsed.tree);
     let mut words = words.as_slice();
     let mut data = Vec::new();
-    let mut last = gen_lsp_types::Position { line: 0, character: 0 };
+    let mut last = Position { line: 0, character: 0 };
     for token in parsed.tree.tokens() {
         let span = token.span();
         while words.first().is_some_and(|&(start, _)| start < span.start) {
@@ -67,17 +62,19 @@ pub(super) fn tokens(view: &View<'_>) -> SemanticTokens {
                 continue;
             }
             let same_line = at.line == last.line;
-            data.push(SemanticToken {
-                delta_line: at.line - last.line,
-                delta_start: at.character - if same_line { last.character } else { 0 },
+            let behind = if same_line { last.character } else { 0 };
+            let modifiers = 0;
+            data.extend([
+                at.line - last.line,
+                at.character - behind,
                 length,
-                token_type: colour as u32,
-                token_modifiers_bitset: 0,
-            });
+                colour as u32,
+                modifiers,
+            ]);
             last = at;
         }
     }
-    SemanticTokens { result_id: None, data }
+    SemanticTokens { data }
 }
 
 /// What a token is, whatever stands around it.

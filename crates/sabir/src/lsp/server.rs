@@ -3,21 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use gen_lsp_types::{
-    CodeActionKind, CodeActionOptions, CodeActionParams, CompletionOptions, CompletionParams,
-    DefinitionParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DocumentFormattingParams, DocumentSymbolParams, HoverParams,
-    InitializeResult, Position, PositionEncodingKind, PublishDiagnosticsParams,
-    SemanticTokensOptions, SemanticTokensParams, ServerCapabilities, ServerInfo,
-    TextDocumentSyncKind, TextDocumentSyncOptions, Uri,
-};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::document::{Document, Language};
 use super::position::{Encoding, Lines};
+use super::types::{
+    CodeActionParams, Diagnostic, DidChangeParams, DidOpenParams, DocumentParams, Position,
+    PositionParams, PublishDiagnosticsParams, QUICK_FIX, SOURCE_FIX_ALL,
+};
 use super::{actions, completion, diagnostics, hover, navigation, semantic};
 
 /// One conversation with one editor.
@@ -54,7 +50,7 @@ pub(super) struct Client {
 /// An open text, ready to be asked about.
 #[derive(Debug)]
 pub(super) struct View<'a> {
-    pub(super) uri: &'a Uri,
+    pub(super) uri: &'a str,
     pub(super) text: &'a str,
     pub(super) lines: Lines<'a>,
     pub(super) client: Client,
@@ -126,48 +122,41 @@ impl Server {
             related: flag("/textDocument/publishDiagnostics/relatedInformation"),
         };
         self.state = State::Running;
-        to_value(InitializeResult {
-            capabilities: capabilities(self.client.encoding),
-            server_info: Some(ServerInfo {
-                name: "sabir".to_owned(),
-                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-            }),
-        })
+        Ok(json!({
+            "capabilities": capabilities(self.client.encoding),
+            "serverInfo": { "name": "sabir", "version": env!("CARGO_PKG_VERSION") },
+        }))
     }
 
     fn answer_about_text(&self, method: &str, params: Value) -> Answer {
         match method {
             "textDocument/hover" => {
-                let params: HoverParams = read(params)?;
-                let at = params.text_document_position_params;
+                let at: PositionParams = read(params)?;
                 self.about(&at.text_document.uri, |view| hover::hover(view, at.position))
             }
             "textDocument/completion" => {
-                let params: CompletionParams = read(params)?;
-                let at = params.text_document_position_params;
+                let at: PositionParams = read(params)?;
                 self.about(&at.text_document.uri, |view| completion::complete(view, at.position))
             }
             "textDocument/definition" => {
-                let params: DefinitionParams = read(params)?;
-                let at = params.text_document_position_params;
+                let at: PositionParams = read(params)?;
                 self.about(&at.text_document.uri, |view| navigation::define(view, at.position))
             }
             "textDocument/documentSymbol" => {
-                let params: DocumentSymbolParams = read(params)?;
+                let params: DocumentParams = read(params)?;
                 self.about(&params.text_document.uri, navigation::outline)
             }
             "textDocument/semanticTokens/full" => {
-                let params: SemanticTokensParams = read(params)?;
+                let params: DocumentParams = read(params)?;
                 self.about(&params.text_document.uri, semantic::tokens)
             }
             "textDocument/formatting" => {
-                let params: DocumentFormattingParams = read(params)?;
+                let params: DocumentParams = read(params)?;
                 self.about(&params.text_document.uri, actions::format)
             }
             "textDocument/codeAction" => {
                 let params: CodeActionParams = read(params)?;
-                let uri = params.text_document.uri.clone();
-                self.about(&uri, |view| actions::offer(view, &params))
+                self.about(&params.text_document.uri, |view| actions::offer(view, &params))
             }
             _ => Err(refusal(ErrorCode::MethodNotFound, format!("unknown method `{method}`"))),
         }
@@ -175,15 +164,15 @@ impl Server {
 
     /// Asks `question` about an open text; `null` when there is no such text, which is what a
     /// client gets for a text that it opened in another language.
-    fn about<R: Serialize>(&self, uri: &Uri, question: impl FnOnce(&View<'_>) -> R) -> Answer {
+    fn about<R: Serialize>(&self, uri: &str, question: impl FnOnce(&View<'_>) -> R) -> Answer {
         match self.view(uri) {
             Some((Language::Axon, view)) => to_value(question(&view)),
             None => Ok(Value::Null),
         }
     }
 
-    fn view<'a>(&'a self, uri: &'a Uri) -> Option<(Language, View<'a>)> {
-        let Document { language, text, .. } = self.documents.get(&uri.0)?;
+    fn view<'a>(&'a self, uri: &'a str) -> Option<(Language, View<'a>)> {
+        let Document { language, text, .. } = self.documents.get(uri)?;
         let lines = Lines::new(text, self.client.encoding);
         Some((*language, View { uri, text, lines, client: self.client }))
     }
@@ -195,20 +184,19 @@ impl Server {
                 self.state = State::Ended { orderly: state == State::ShutDown };
             }
             (State::Running, "textDocument/didOpen") => {
-                let Ok(params) = read::<DidOpenTextDocumentParams>(params) else { return };
+                let Ok(params) = read::<DidOpenParams>(params) else { return };
                 let item = params.text_document;
-                let Some(language) = Language::of(&item.language_id.to_string(), &item.uri.0)
-                else {
+                let Some(language) = Language::of(&item.language_id, &item.uri) else {
                     return;
                 };
                 let document = Document { language, version: item.version, text: item.text };
-                self.documents.insert(item.uri.0.clone(), document);
+                self.documents.insert(item.uri.clone(), document);
                 self.publish(&item.uri, out);
             }
             (State::Running, "textDocument/didChange") => {
-                let Ok(params) = read::<DidChangeTextDocumentParams>(params) else { return };
-                let uri = params.text_document.text_document_identifier.uri;
-                let Some(document) = self.documents.get_mut(&uri.0) else { return };
+                let Ok(params) = read::<DidChangeParams>(params) else { return };
+                let uri = params.text_document.uri;
+                let Some(document) = self.documents.get_mut(&uri) else { return };
                 document.version = params.text_document.version;
                 for change in params.content_changes {
                     document.apply(change, self.client.encoding);
@@ -216,9 +204,9 @@ impl Server {
                 self.publish(&uri, out);
             }
             (State::Running, "textDocument/didClose") => {
-                let Ok(params) = read::<DidCloseTextDocumentParams>(params) else { return };
+                let Ok(params) = read::<DocumentParams>(params) else { return };
                 let uri = params.text_document.uri;
-                if self.documents.remove(&uri.0).is_some() {
+                if self.documents.remove(&uri).is_some() {
                     out.push(published(uri, None, Vec::new()));
                 }
             }
@@ -226,10 +214,10 @@ impl Server {
         }
     }
 
-    fn publish(&self, uri: &Uri, out: &mut Vec<Message>) {
+    fn publish(&self, uri: &str, out: &mut Vec<Message>) {
         let Some((Language::Axon, view)) = self.view(uri) else { return };
-        let version = self.documents.get(&uri.0).map(|document| document.version);
-        out.push(published(uri.clone(), version, diagnostics::collect(&view)));
+        let version = self.documents.get(uri).map(|document| document.version);
+        out.push(published(uri.to_owned(), version, diagnostics::collect(&view)));
     }
 }
 
@@ -239,56 +227,29 @@ impl View<'_> {
     }
 }
 
-fn capabilities(encoding: Encoding) -> ServerCapabilities {
-    let triggers = ["@", "#", "$", "[", ","].map(str::to_owned).to_vec();
-    ServerCapabilities {
-        position_encoding: Some(match encoding {
-            Encoding::Utf8 => PositionEncodingKind::UTF8,
-            Encoding::Utf16 => PositionEncodingKind::UTF16,
-        }),
-        text_document_sync: Some(
-            TextDocumentSyncOptions {
-                open_close: Some(true),
-                change: Some(TextDocumentSyncKind::Incremental),
-                ..TextDocumentSyncOptions::default()
-            }
-            .into(),
-        ),
-        completion_provider: Some(CompletionOptions {
-            trigger_characters: Some(triggers),
-            ..CompletionOptions::default()
-        }),
-        hover_provider: Some(true.into()),
-        definition_provider: Some(true.into()),
-        document_symbol_provider: Some(true.into()),
-        document_formatting_provider: Some(true.into()),
-        code_action_provider: Some(
-            CodeActionOptions {
-                code_action_kinds: Some(vec![
-                    CodeActionKind::QuickFix,
-                    CodeActionKind::SourceFixAll,
-                ]),
-                ..CodeActionOptions::default()
-            }
-            .into(),
-        ),
-        semantic_tokens_provider: Some(
-            SemanticTokensOptions {
-                legend: semantic::legend(),
-                full: Some(true.into()),
-                ..SemanticTokensOptions::default()
-            }
-            .into(),
-        ),
-        ..ServerCapabilities::default()
-    }
+fn capabilities(encoding: Encoding) -> Value {
+    /// The number of `TextDocumentSyncKind` for changes by range.
+    const INCREMENTAL: u32 = 2;
+    json!({
+        "positionEncoding": match encoding {
+            Encoding::Utf8 => "utf-8",
+            Encoding::Utf16 => "utf-16",
+        },
+        "textDocumentSync": { "openClose": true, "change": INCREMENTAL },
+        "completionProvider": { "triggerCharacters": ["@", "#", "$", "[", ","] },
+        "hoverProvider": true,
+        "definitionProvider": true,
+        "documentSymbolProvider": true,
+        "documentFormattingProvider": true,
+        "codeActionProvider": { "codeActionKinds": [QUICK_FIX, SOURCE_FIX_ALL] },
+        "semanticTokensProvider": {
+            "legend": { "tokenTypes": semantic::LEGEND, "tokenModifiers": [] },
+            "full": true,
+        },
+    })
 }
 
-fn published(
-    uri: Uri,
-    version: Option<i32>,
-    diagnostics: Vec<gen_lsp_types::Diagnostic>,
-) -> Message {
+fn published(uri: String, version: Option<i32>, diagnostics: Vec<Diagnostic>) -> Message {
     let params = PublishDiagnosticsParams { uri, version, diagnostics };
     // These are our own types, all of whose keys are strings.
     let params = serde_json::to_value(params).unwrap_or_default();
