@@ -9,7 +9,7 @@ mod read;
 mod schema;
 
 pub use decode::{DecodeError, decode};
-pub use encode::{EncodeError, encode};
+pub use encode::{EncodeError, Encoding, encode, encoding};
 pub use schema::schema;
 
 /// The version of the encoding, which every document names.

@@ -38,6 +38,15 @@ impl Write for Output {
         self.unless_closed(written, bytes.len())
     }
 
+    /// As `write` in a loop would, but a serializer's many small pieces go straight into the buffer.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        let written = self.inner.write_all(bytes);
+        self.unless_closed(written, ())
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         if self.closed {
             return Ok(());

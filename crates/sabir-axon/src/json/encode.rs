@@ -1,12 +1,18 @@
-//! Tree to JSON.
+//! Tree to JSON, written straight from the tree.
+//!
+//! What cannot be encoded is found by a pass of its own, so that the writer has nothing to refuse
+//! and no part of a document is written before the whole of it is known to be good.
+
+mod check;
 
 use sabir_base::Span;
-use serde_json::{Map, Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
 
 use super::VERSION;
 use crate::normal::{approx, operands, peel};
 use crate::tree::{Kind, Tree};
-use crate::view::{Expr, Message, Node};
+use crate::view::{Expr, Field, Message, Node};
 
 /// A document with errors has no encoding: part of it could not be read, or a key stands twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,119 +29,165 @@ impl std::fmt::Display for EncodeError {
 
 impl std::error::Error for EncodeError {}
 
-/// The JSON of a document without errors. Not every error leaves a trace in the tree, so ask
+/// A document that can be encoded: give it to any serializer. It needs no memory of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Encoding<'a> {
+    tree: &'a Tree<'a>,
+}
+
+/// The encoding of a document without errors. Not every error leaves a trace in the tree, so ask
 /// `Parsed::has_errors` first; what would be lost or wrong is refused here all the same.
+pub fn encoding<'a>(tree: &'a Tree<'_>) -> Result<Encoding<'a>, EncodeError> {
+    check::document(tree)?;
+    Ok(Encoding { tree })
+}
+
+/// The JSON of a document, as a value. To write it, [`encoding`] is quicker and smaller.
 pub fn encode(tree: &Tree<'_>) -> Result<Value, EncodeError> {
-    let messages = tree.root().children().map(|node| {
-        let message = node.as_message().ok_or_else(|| broken(node))?;
-        encode_message(message)
-    });
-    let messages = messages.collect::<Result<Vec<_>, _>>()?;
-    Ok(json!({ "axon": VERSION, "messages": messages }))
+    let encoding = encoding(tree)?;
+    // Every key is a string and nothing here refuses, so a value can hold all of it.
+    serde_json::to_value(encoding).map_err(|_| EncodeError { span: tree.root().span() })
 }
 
-fn broken(node: Node<'_>) -> EncodeError {
-    EncodeError { span: node.span() }
-}
-
-fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
-    Value::Object(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
-}
-
-fn encode_message(message: Message<'_>) -> Result<Value, EncodeError> {
-    let mut parts = Map::new();
-    let mut count = 4;
-    if let Some(meta) = message.meta_node() {
-        parts.insert("meta".to_owned(), encode_fields(meta)?);
-        count += 1;
+impl Serialize for Encoding<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        two(serializer, ("axon", &VERSION), ("messages", &Messages(self.tree.root())))
     }
-    // What stands behind the content was not read as part of it.
-    if let Some(rest) = message.node.children().nth(count) {
-        return Err(broken(rest));
-    }
-    parts.insert("performative".to_owned(), message.word().into());
-    parts.insert("from".to_owned(), encode_endpoint(message.from)?);
-    parts.insert("to".to_owned(), encode_endpoint(message.to)?);
-    parts.insert("content".to_owned(), encode_expr(message.content)?);
-    Ok(Value::Object(parts))
 }
 
-fn encode_endpoint(node: Node<'_>) -> Result<Value, EncodeError> {
-    match node.kind() {
-        Kind::Agent | Kind::Anyone => Ok(node.text().into()),
-        Kind::Agents => node.children().map(encode_endpoint).collect(),
-        _ => Err(broken(node)),
+type Entry<'v, T> = (&'static str, &'v T);
+
+fn one<S: Serializer>(
+    serializer: S,
+    (key, value): Entry<'_, impl Serialize + ?Sized>,
+) -> Result<S::Ok, S::Error> {
+    let mut object = serializer.serialize_map(Some(1))?;
+    object.serialize_entry(key, value)?;
+    object.end()
+}
+
+fn two<S: Serializer>(
+    serializer: S,
+    first: Entry<'_, impl Serialize + ?Sized>,
+    second: Entry<'_, impl Serialize + ?Sized>,
+) -> Result<S::Ok, S::Error> {
+    let mut object = serializer.serialize_map(Some(2))?;
+    object.serialize_entry(first.0, first.1)?;
+    object.serialize_entry(second.0, second.1)?;
+    object.end()
+}
+
+/// The messages under the root.
+struct Messages<'a>(Node<'a>);
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.children().map(Expression))
+    }
+}
+
+fn message<S: Serializer>(message: Message<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    let meta = message.meta_node();
+    let mut object = serializer.serialize_map(Some(4 + usize::from(meta.is_some())))?;
+    if let Some(meta) = meta {
+        object.serialize_entry("meta", &Fields(meta))?;
+    }
+    object.serialize_entry("performative", message.word())?;
+    object.serialize_entry("from", &Endpoint(message.from))?;
+    object.serialize_entry("to", &Endpoint(message.to))?;
+    object.serialize_entry("content", &Expression(message.content))?;
+    object.end()
+}
+
+struct Endpoint<'a>(Node<'a>);
+
+impl Serialize for Endpoint<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.kind() {
+            Kind::Agents => serializer.collect_seq(self.0.children().map(Node::text)),
+            _ => serializer.serialize_str(self.0.text()),
+        }
     }
 }
 
 /// The fields under a record or a metadata block, as one object.
-fn encode_fields(node: Node<'_>) -> Result<Value, EncodeError> {
-    let mut fields = Map::new();
-    for child in node.children() {
-        let field = child.as_field().ok_or_else(|| broken(child))?;
-        let keyless = field.key_span().is_empty();
-        let value = encode_expr(field.value)?;
-        if keyless || fields.insert(field.key().into_owned(), value).is_some() {
-            return Err(broken(child));
-        }
+struct Fields<'a>(Node<'a>);
+
+impl Serialize for Fields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = self.0.children().filter_map(Node::as_field);
+        serializer.collect_map(fields.map(|field| (field.key(), Expression(field.value))))
     }
-    Ok(Value::Object(fields))
 }
 
-fn encode_expr(node: Node<'_>) -> Result<Value, EncodeError> {
-    let node = peel(node);
-    // Parentheses that are still here hold nothing or several things.
-    if node.kind() == Kind::Paren {
-        return Err(broken(node));
+struct Expression<'a>(Node<'a>);
+
+impl Serialize for Expression<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let node = peel(self.0);
+        match node.expr() {
+            // The check has refused `Error`: it does not come here.
+            Expr::Null | Expr::Error => serializer.serialize_unit(),
+            Expr::Bool(value) => serializer.serialize_bool(value),
+            Expr::String(string) => serializer.serialize_str(&string.value()),
+            Expr::Number(number) => match number.unit {
+                None => one(serializer, ("num", number.lexeme)),
+                Some(unit) => two(serializer, ("num", number.lexeme), ("unit", unit.text())),
+            },
+            Expr::Ref(name) => one(serializer, ("ref", name)),
+            Expr::Var(name) => one(serializer, ("var", name)),
+            Expr::Name(name) => one(serializer, ("name", name)),
+            Expr::Tag { name, record: None } => one(serializer, ("tag", name)),
+            Expr::Tag { name, record: Some(record) } => {
+                two(serializer, ("tag", name), ("record", &Fields(record)))
+            }
+            Expr::Call { name, .. } => two(serializer, ("call", name), ("args", &Arguments(node))),
+            Expr::List(elements) => serializer.collect_seq(elements.map(Expression)),
+            Expr::Record(_) => one(serializer, ("record", &Fields(node))),
+            Expr::Approx { .. } => match approx(node) {
+                (1, of) => one(serializer, ("approx", &Expression(of))),
+                (times, of) => two(serializer, ("approx", &Expression(of)), ("times", &times)),
+            },
+            Expr::Range { from, to } => {
+                two(serializer, ("op", ".."), ("args", &[Expression(from), Expression(to)]))
+            }
+            Expr::Compare { op, left, right } => {
+                let args = [Expression(left), Expression(right)];
+                two(serializer, ("op", op.symbol()), ("args", &args))
+            }
+            Expr::Chain { op, .. } => two(serializer, ("op", op.symbol()), ("args", &Chain(node))),
+            Expr::Message(inner) => message(inner, serializer),
+        }
     }
-    Ok(match node.expr() {
-        Expr::Null => Value::Null,
-        Expr::Bool(value) => value.into(),
-        Expr::String(string) => string.value().into_owned().into(),
-        Expr::Number(number) => match number.unit {
-            None => object([("num", number.lexeme.into())]),
-            Some(unit) => object([("num", number.lexeme.into()), ("unit", unit.text().into())]),
-        },
-        Expr::Ref(name) => object([("ref", name.into())]),
-        Expr::Var(name) => object([("var", name.into())]),
-        Expr::Name(name) => object([("name", name.into())]),
-        Expr::Tag { name, record: None } => object([("tag", name.into())]),
-        Expr::Tag { name, record: Some(record) } => {
-            object([("tag", name.into()), ("record", encode_fields(record)?)])
-        }
-        Expr::Call { name, args } => {
-            let args = args.map(encode_argument).collect::<Result<Value, _>>()?;
-            object([("call", name.into()), ("args", args)])
-        }
-        Expr::List(elements) => elements.map(encode_expr).collect::<Result<Value, _>>()?,
-        Expr::Record(_) => object([("record", encode_fields(node)?)]),
-        Expr::Approx { .. } => {
-            let (times, of) = approx(node);
-            let of = encode_expr(of)?;
-            match times {
-                1 => object([("approx", of)]),
-                times => object([("approx", of), ("times", times.into())]),
+}
+
+/// The arguments of a call.
+struct Arguments<'a>(Node<'a>);
+
+impl Serialize for Arguments<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.children().map(Argument))
+    }
+}
+
+struct Argument<'a>(Node<'a>);
+
+impl Serialize for Argument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_field() {
+            None => Expression(self.0).serialize(serializer),
+            Some(field @ Field { value, .. }) => {
+                two(serializer, ("arg", &field.key()), ("value", &Expression(value)))
             }
         }
-        Expr::Range { from, to } => operation("..", [from, to].into_iter())?,
-        Expr::Compare { op, left, right } => operation(op.symbol(), [left, right].into_iter())?,
-        Expr::Chain { op, .. } => operation(op.symbol(), operands(node))?,
-        Expr::Message(message) => encode_message(message)?,
-        Expr::Error => return Err(broken(node)),
-    })
+    }
 }
 
-fn operation<'a>(op: &str, operands: impl Iterator<Item = Node<'a>>) -> Result<Value, EncodeError> {
-    let args = operands.map(encode_expr).collect::<Result<Value, _>>()?;
-    Ok(object([("op", op.into()), ("args", args)]))
-}
+/// The operands of a chain, one after the other: there may be as many as a text has bytes.
+struct Chain<'a>(Node<'a>);
 
-fn encode_argument(node: Node<'_>) -> Result<Value, EncodeError> {
-    match node.as_field() {
-        None => encode_expr(node),
-        Some(field) => {
-            let value = encode_expr(field.value)?;
-            Ok(object([("arg", field.key().into_owned().into()), ("value", value)]))
-        }
+impl Serialize for Chain<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(operands(self.0).map(Expression))
     }
 }

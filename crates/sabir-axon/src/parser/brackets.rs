@@ -571,6 +571,35 @@ impl Parser<'_> {
         }
     }
 
+    /// Keys for the arguments of a call that have none, as if it were a record.
+    #[cold]
+    pub(super) fn keys_for_arguments(&self, call: NodeId) -> Vec<Edit> {
+        let mut taken: Vec<String> = Vec::new();
+        let mut keyless: Vec<(usize, NodeId)> = Vec::new();
+        let mut id = self.nodes[call.0 as usize].first;
+        let mut position = 0usize;
+        while id.is_some() {
+            let node = &self.nodes[id.0 as usize];
+            position += 1;
+            if node.kind == Kind::Field {
+                taken
+                    .push(unquote(&self.text()[node.start as usize..node.mid as usize]).to_owned());
+            } else {
+                keyless.push((position, id));
+            }
+            id = node.next;
+        }
+        taken.sort_unstable();
+        let mut given: Vec<String> = Vec::new();
+        let mut edits = Vec::new();
+        for (position, value) in keyless {
+            let key = self.key_for(value, position, &taken, &given);
+            edits.push(Edit::insert(self.span_of(value).start, format!("{key}:")));
+            given.push(key);
+        }
+        edits
+    }
+
     /// A key that adds nothing: the value's own tag, `_`, or its position.
     fn key_for(
         &self,

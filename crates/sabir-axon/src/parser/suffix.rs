@@ -97,7 +97,7 @@ impl Parser<'_> {
         let at = self.span_of(node);
         let open = self.cur;
         let known = self.diagnostics.len();
-        self.call(Token { start: at.start, ..open });
+        let call = self.call(Token { start: at.start, ..open });
         let span = Span::new(at.start, self.prev_end);
         let closed = self.slice(span).ends_with(')');
         if !closed || self.diagnostics.len() > known {
@@ -105,12 +105,13 @@ impl Parser<'_> {
             return self.error_node(span);
         }
         let close = Span::new(self.prev_end - 1, self.prev_end);
-        self.report(
+        let mut diagnostic =
             Diagnostic::error(codes::POSTFIX, open.span(), "a tag takes a record, not arguments")
                 .help("write `#tag{key:value}`")
-                .fix(Edit::replace(open.span(), "{"))
-                .fix(Edit::replace(close, "}")),
-        );
+                .fix(Edit::replace(open.span(), "{"));
+        // Without keys the brackets would trade one error for as many as there are values.
+        diagnostic.fixes.extend(self.keys_for_arguments(call));
+        self.report(diagnostic.fix(Edit::replace(close, "}")));
         self.error_node(span)
     }
 

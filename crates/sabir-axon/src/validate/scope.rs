@@ -16,82 +16,121 @@ use crate::view::Node;
 /// The variables of one message. Reused for the next one, so that it allocates once.
 #[derive(Default)]
 pub(super) struct Scope<'a> {
-    /// In the order of the text.
-    seen: Vec<Occurrence<'a>>,
-    /// Where in `seen` each variable is bound first.
-    bound: HashMap<&'a str, usize>,
+    /// Every occurrence, in the order of the text.
+    seen: Vec<Occurrence>,
+    variables: Vec<Variable<'a>>,
+    /// Where in `variables` each of them is. Empty while there are few.
+    index: HashMap<&'a str, usize>,
+    /// The `->` chains around what comes next, from the outside in.
+    chains: Vec<Steps>,
 }
 
-#[derive(Clone, Copy)]
-struct Occurrence<'a> {
+struct Occurrence {
+    span: Span,
+    /// The place in `seen` of the same variable's occurrence before this one.
+    before: Option<usize>,
+}
+
+struct Variable<'a> {
     /// Without `$` and without the path behind it.
     root: &'a str,
-    span: Span,
-    binds: bool,
+    first: Span,
+    /// The place in `seen` of its last occurrence so far.
+    last: usize,
+    is_bound: bool,
 }
+
+/// A `->` chain that is being walked, by places in `seen`: earlier steps have what lies from `start`
+/// to before `step`. Chains nest, so these stretches lie apart, an outer one before an inner one.
+#[derive(Clone, Copy)]
+struct Steps {
+    start: usize,
+    step: usize,
+}
+
+/// Up to here it is quicker to look at all variables than to hash their names.
+const FEW: usize = 8;
 
 impl<'a> Scope<'a> {
     pub(super) fn uses(&mut self, var: Node<'a>) {
-        self.note(var, false);
+        self.note(var);
     }
 
-    pub(super) fn binds(&mut self, var: Node<'a>) {
+    pub(super) fn binds(&mut self, var: Node<'a>, findings: &mut Findings) {
+        let variable = self.note(var);
         // `$x.part = 1` says something about `$x`, which must come from elsewhere.
-        let whole = !var.text().contains('.');
-        self.note(var, whole);
+        if !var.text().contains('.') && !self.variables[variable].is_bound {
+            self.variables[variable].is_bound = true;
+            self.check_order(variable, findings);
+        }
     }
 
-    fn note(&mut self, var: Node<'a>, binds: bool) {
+    /// Which of `variables` it is.
+    fn note(&mut self, var: Node<'a>) -> usize {
         let name = &var.text()[1..];
         let root = name.split_once('.').map_or(name, |(root, _)| root);
-        if binds {
-            self.bound.entry(root).or_insert(self.seen.len());
-        }
-        self.seen.push(Occurrence { root, span: var.span(), binds });
+        let (place, span) = (self.seen.len(), var.span());
+        let known = self.find(root);
+        let before = known.map(|known| std::mem::replace(&mut self.variables[known].last, place));
+        self.seen.push(Occurrence { span, before });
+        known.unwrap_or_else(|| {
+            self.variables.push(Variable { root, first: span, last: place, is_bound: false });
+            self.list_last();
+            self.variables.len() - 1
+        })
     }
 
-    /// Where the occurrences of what comes next start.
-    pub(super) fn mark(&self) -> usize {
-        self.seen.len()
+    fn find(&self, root: &str) -> Option<usize> {
+        if self.variables.len() > FEW {
+            return self.index.get(root).copied();
+        }
+        self.variables.iter().position(|variable| variable.root == root)
     }
 
-    /// Checks the steps of a `->` chain whose occurrences start at `mark`.
-    #[inline]
-    pub(super) fn check_steps(&self, chain: Node<'a>, mark: usize, findings: &mut Findings) {
-        if !self.bound.is_empty() && self.seen[mark..].iter().any(|one| one.binds) {
-            self.check_order(chain, mark, findings);
+    /// Brings the index up to date after a variable was added.
+    fn list_last(&mut self) {
+        if self.variables.len() > FEW {
+            let listed = self.index.len();
+            let unlisted = self.variables.iter().enumerate().skip(listed);
+            self.index.extend(unlisted.map(|(place, variable)| (variable.root, place)));
         }
     }
 
-    #[cold]
-    fn check_order(&self, chain: Node<'a>, mark: usize, findings: &mut Findings) {
-        let mut steps = chain.children().enumerate().peekable();
-        let mut step = 0;
-        let mut placed: Vec<(&Occurrence<'a>, usize)> = Vec::new();
-        for one in &self.seen[mark..] {
-            while let Some((index, _)) =
-                steps.next_if(|(_, next)| next.span().start <= one.span.start)
-            {
-                step = index;
-            }
-            placed.push((one, step));
+    /// A `->` chain opens here.
+    pub(super) fn open_steps(&mut self) {
+        self.chains.push(Steps { start: self.seen.len(), step: self.seen.len() });
+    }
+
+    pub(super) fn next_step(&mut self) {
+        let place = self.seen.len();
+        if let Some(chain) = self.chains.last_mut() {
+            chain.step = place;
         }
-        placed.sort_by(|(a, _), (b, _)| a.root.cmp(b.root));
-        for same in placed.chunk_by(|(a, _), (b, _)| a.root == b.root) {
-            let Some((binding, bound_at)) = same.iter().find(|(one, _)| one.binds) else {
-                continue;
+    }
+
+    pub(super) fn close_steps(&mut self) {
+        self.chains.pop();
+    }
+
+    /// Reports uses of a variable in a step before the one that has just bound it: for each chain
+    /// around, the first. A variable is bound first only once, so every occurrence is looked at once
+    /// at most.
+    fn check_order(&self, variable: usize, findings: &mut Findings) {
+        let Variable { root, last, .. } = self.variables[variable];
+        let binding = &self.seen[last];
+        let mut next = binding.before;
+        while let Some(place) = next {
+            let used = &self.seen[place];
+            next = used.before;
+            let around = self.chains.partition_point(|chain| chain.start <= place);
+            // Before the outermost chain there are no steps.
+            let Some(chain) = around.checked_sub(1).map(|around| self.chains[around]) else {
+                break;
             };
-            let earlier = self.bound.get(binding.root).is_some_and(|&first| first < mark);
-            let (first, used_at) = same[0];
-            if earlier || first.binds || used_at >= *bound_at {
-                continue;
+            let is_first = next.is_none_or(|earlier| earlier < chain.start);
+            if place < chain.step && is_first {
+                early_use(root, used.span, binding.span, findings);
             }
-            findings.warning(|| {
-                let message = format!("`${}` is used in a step before it is bound", first.root);
-                Diagnostic::warning(codes::USE_BEFORE_BINDING, first.span, message)
-                    .label(binding.span, "it is bound here")
-                    .help("put the step that binds it first")
-            });
         }
     }
 
@@ -99,32 +138,40 @@ impl<'a> Scope<'a> {
     #[inline]
     pub(super) fn close(&mut self) {
         self.seen.clear();
-        self.bound.clear();
+        self.variables.clear();
+        if !self.index.is_empty() {
+            // To clear a table costs as much as it once held, and there may be many messages.
+            self.index = HashMap::new();
+        }
     }
 
     /// Remarks on what the message never binds.
     #[inline]
-    pub(super) fn remark_unbound(&mut self, findings: &mut Findings) {
-        if !self.seen.is_empty() {
-            self.list_unbound(findings);
+    pub(super) fn remark_unbound(&self, findings: &mut Findings) {
+        for variable in self.variables.iter().filter(|variable| !variable.is_bound) {
+            unbound(variable, findings);
         }
     }
+}
 
-    fn list_unbound(&mut self, findings: &mut Findings) {
-        let bound = &self.bound;
-        if !bound.is_empty() {
-            self.seen.retain(|one| !bound.contains_key(one.root));
-        }
-        self.seen.sort_by(|a, b| a.root.cmp(b.root));
-        for same in self.seen.chunk_by(|a, b| a.root == b.root) {
-            let first = same[0];
-            findings.info(|| {
-                let message = format!("`${}` is not bound in this message", first.root);
-                Diagnostic::info(codes::UNBOUND_VARIABLE, first.span, message).help(format!(
-                    "the receiver must know it from the context; otherwise bind it: `${} = ...`",
-                    first.root
-                ))
-            });
-        }
-    }
+#[cold]
+fn early_use(root: &str, used: Span, bound: Span, findings: &mut Findings) {
+    findings.warning(|| {
+        let message = format!("`${root}` is used in a step before it is bound");
+        Diagnostic::warning(codes::USE_BEFORE_BINDING, used, message)
+            .label(bound, "it is bound here")
+            .help("put the step that binds it first")
+    });
+}
+
+#[cold]
+fn unbound(variable: &Variable<'_>, findings: &mut Findings) {
+    findings.info(|| {
+        let root = variable.root;
+        let message = format!("`${root}` is not bound in this message");
+        let help = format!(
+            "the receiver must know it from the context; otherwise bind it: `${root} = ...`"
+        );
+        Diagnostic::info(codes::UNBOUND_VARIABLE, variable.first, message).help(help)
+    });
 }

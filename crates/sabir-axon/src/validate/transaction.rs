@@ -65,13 +65,18 @@ impl State {
     }
 }
 
+/// How much of another message is repeated in a finding. Many findings may be about one message, so
+/// without a bound they could be far larger than the document.
+const SHORT: usize = 200;
+
 /// The transactions of a document.
 #[derive(Default)]
 pub(super) struct Transactions<'a> {
     /// The last message about each, and the state it told.
     last: HashMap<Cow<'a, str>, (State, Message<'a>)>,
-    /// The `txn_id` of each message that has one.
-    members: HashMap<NodeId, Node<'a>>,
+    /// The `txn_id` of each message that has one, and its text. The text is read once: it may be long,
+    /// and there may be many answers.
+    members: HashMap<NodeId, (Node<'a>, Option<Cow<'a, str>>)>,
 }
 
 impl<'a> Transactions<'a> {
@@ -85,7 +90,7 @@ impl<'a> Transactions<'a> {
             return;
         }
         if let Some(id) = header.txn_id {
-            self.members.insert(header.message.node.id(), id);
+            self.members.insert(header.message.node.id(), (id, text(id)));
         }
         match (header.txn_id, header.txn_state) {
             (None, None) => {}
@@ -104,12 +109,13 @@ impl<'a> Transactions<'a> {
     ) -> bool {
         let Some(re) = header.re.filter(|_| !self.members.is_empty()) else { return true };
         let Some(answered) = conversation.answered(header) else { return true };
-        let Some(&theirs) = self.members.get(&answered.node.id()) else { return true };
-        let Some(shared) = text(theirs) else { return true };
+        let Some((theirs, Some(shared))) = self.members.get(&answered.node.id()) else {
+            return true;
+        };
         let reply = header.message.performative().is_some_and(is_reply);
         let (at, severity) = match header.txn_id {
             // A malformed id is reported as such.
-            Some(own) if text(own).is_none_or(|own| own == shared) => return true,
+            Some(own) if text(own).is_none_or(|own| own == *shared) => return true,
             Some(own) => (own, Severity::Error),
             None if reply => (re, Severity::Warning),
             None => return true,
@@ -118,7 +124,10 @@ impl<'a> Transactions<'a> {
             let message = "this answer leaves the transaction of the message it answers";
             Diagnostic::error(codes::TRANSACTION_LEFT, at.span(), message)
                 .label(theirs.span(), "that message belongs to this transaction")
-                .help(format!("write `txn_id:{}`", theirs.text()))
+                .help(match theirs.text() {
+                    short if short.len() <= SHORT => format!("write `txn_id:{short}`"),
+                    _ => "write the `txn_id` of that message".to_owned(),
+                })
         });
         false
     }

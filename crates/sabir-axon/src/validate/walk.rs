@@ -61,9 +61,12 @@ impl<'a> Walker<'a> {
                 self.children(node, findings);
             }
             Kind::Then => {
-                let mark = self.scope.mark();
-                self.children(node, findings);
-                self.scope.check_steps(node, mark, findings);
+                self.scope.open_steps();
+                for step in node.children() {
+                    self.scope.next_step();
+                    self.walk(step, findings);
+                }
+                self.scope.close_steps();
             }
             Kind::Cause => {
                 lint::check_cause(node, node.tree.text(), findings);
@@ -111,7 +114,7 @@ impl<'a> Walker<'a> {
         }
         let bound = left.peeled();
         if op == Comparison::Eq && bound.kind() == Kind::Var {
-            self.scope.binds(bound);
+            self.scope.binds(bound, findings);
         } else {
             self.walk(left, findings);
         }

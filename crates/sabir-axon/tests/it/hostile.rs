@@ -1,6 +1,6 @@
 //! Input that means harm: it costs time and memory in proportion to its size, and never a panic.
 
-use sabir_axon::{parse, repair, tokens};
+use sabir_axon::{MAX_DEPTH, Rules, parse, repair, tokens, validate};
 
 const SIZE: usize = 1 << 20;
 
@@ -92,5 +92,28 @@ fn a_hundred_kilobytes_of_anything_is_repaired() {
             let repaired = repair(&text);
             assert!(!parse(&repaired.text).has_errors(), "{piece:?} behind {head:?}");
         }
+    }
+}
+
+/// A message with many variables, alone and in front of many messages with a few, with the findings
+/// that it must have.
+#[test]
+fn a_hundred_thousand_variables_are_checked() {
+    const MANY: usize = 100_000;
+    let join = |with: &str, part: &dyn Fn(usize) -> String| {
+        (0..MANY).map(part).collect::<Vec<_>>().join(with)
+    };
+    let binds = join("->", &|at| format!("$a{at}={at}"));
+    let uses = join("->", &|at| format!("$a{at}"));
+    let depth = usize::from(MAX_DEPTH);
+    let deep = format!("{}y->{binds}{}", "x->(".repeat(depth), ")".repeat(depth));
+    let early = format!("{}{uses}->{binds}{}", "x->(".repeat(depth), ")".repeat(depth));
+    let many = format!("{binds}\n{}", "INF(@a>@b): $x=1->f($x)\n".repeat(MANY));
+    // A thousand are listed, and one says that there are more.
+    for (content, count) in [(&binds, 0), (&uses, 1_001), (&deep, 0), (&early, 1_001), (&many, 0)] {
+        let text = format!("INF(@a>@b): {content}");
+        let parsed = parse(&text);
+        assert!(!parsed.has_errors());
+        assert_eq!(validate(&parsed.tree, Rules::default()).len(), count, "{}", &text[..40]);
     }
 }

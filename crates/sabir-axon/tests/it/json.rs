@@ -4,7 +4,7 @@
 
 use expect_test::{Expect, expect, expect_file};
 use proptest::prelude::*;
-use sabir_axon::json::{decode, encode, schema};
+use sabir_axon::json::{decode, encode, encoding, schema};
 use sabir_axon::{Style, parse, print, same};
 use serde_json::{Value, json};
 
@@ -26,6 +26,7 @@ fn assert_laws(text: &str) {
     let before = parse(text);
     assert!(same(&parse(&back).tree, &before.tree), "{text}\n{json}\n{back}");
     assert_eq!(encoded(&back), json);
+    assert_streams(text);
     // The decoder writes what the printer writes.
     assert_eq!(print(&parse(&back).tree, Style::Wire), back);
     if before.tree.comments().is_empty() {
@@ -369,20 +370,73 @@ fn what_decoding_refuses_the_schema_refuses() {
     }
 }
 
+/// The error names the first part that cannot be encoded.
 #[test]
 fn documents_with_errors_have_no_encoding() {
-    for text in [
-        "INF(@a>@b): {a:1,a:2}",
-        "INF(@a>@b): {1}",
-        "INF(@a>@b): (a,b)",
-        "INF(@a>@b): ()",
-        "INF(@a>@b): 2025-03-01",
-        "hello",
+    let long = |last: &str| {
+        let fields: String = (0..40).map(|at| format!("k{at}:_,")).collect();
+        format!("INF(@a>@b): {{{fields}{last}}}")
+    };
+    for (text, part) in [
+        ("INF(@a>@b): {a:1,a:2}", "a:2"),
+        ("INF(@a>@b): {a:{b:1,b:2},a:3}", "b:2"),
+        ("INF(@a>@b): {a:1,\"\\u{61}\":2}", "\"\\u{61}\":2"),
+        ("[id:\"x\",id:\"y\"]INF(@a>@b): {a:1,a:2}", "id:\"y\""),
+        (&long("k7:T"), "k7:T"),
+        (&long("k39:T"), "k39:T"),
+        ("INF(@a>@b): {1}", "1"),
+        ("INF(@a>@b): [T,f(k:(a,b))]", "(a,b)"),
+        ("INF(@a>@b): ~()", "()"),
+        ("INF(@a>@b): 2025-03-01", "2025-03-01"),
+        ("hello", "hello"),
     ] {
         let parsed = parse(text);
         assert!(parsed.has_errors());
-        assert!(encode(&parsed.tree).is_err(), "{text}");
+        let error = encode(&parsed.tree).unwrap_err();
+        assert_eq!(&text[error.span.range()], part, "{text}");
+        assert_eq!(encoding(&parsed.tree).unwrap_err(), error, "{text}");
     }
+}
+
+/// Keeps nothing but the count of what it is given.
+#[derive(Default)]
+struct Counter(usize);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_chain_of_a_million_is_written_from_the_tree() {
+    const MANY: usize = 1_000_000;
+    for op in ["->", "<-", "&", "|"] {
+        let text = format!("INF(@a>@b): _{}", format!("{op}_").repeat(MANY - 1));
+        let parsed = parse(&text);
+        let mut counter = Counter::default();
+        serde_json::to_writer(&mut counter, &encoding(&parsed.tree).unwrap()).unwrap();
+        let around = format!(
+            r#"{{"axon":1,"messages":[{{"performative":"INF","from":"@a","to":"@b","content":{{"op":"{op}","args":[]}}}}]}}"#
+        );
+        assert_eq!(counter.0, around.len() + MANY * "null,".len() - 1);
+    }
+}
+
+/// What is streamed is what the value says.
+fn assert_streams(text: &str) {
+    let parsed = parse(text);
+    let (value, encoding) = (encode(&parsed.tree).unwrap(), encoding(&parsed.tree).unwrap());
+    assert_eq!(serde_json::to_string(&encoding).unwrap(), value.to_string());
+    assert_eq!(
+        serde_json::to_string_pretty(&encoding).unwrap(),
+        serde_json::to_string_pretty(&value).unwrap()
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect, expect_file};
 use proptest::prelude::*;
 use sabir_axon::{Kind, MAX_DEPTH, Node, parse};
+use sabir_base::{Diagnostic, apply_edits};
 use sabir_testkit::{cases, shared_corpus};
 
 use crate::dump;
@@ -27,6 +28,32 @@ fn what_is_invalid_speaks() {
         expect_file![case.out_path()]
             .assert_eq(&format!("{findings}--- repaired\n{}", repaired.text));
     }
+}
+
+fn errors(diagnostics: &[Diagnostic]) -> usize {
+    diagnostics.iter().filter(|found| found.is_error()).count()
+}
+
+/// What the fixes of one error leave is that error less, and nothing new: a case with one error
+/// becomes valid.
+#[test]
+fn every_fix_mends_its_error() {
+    let (mut tried, mut wrong) = (0, String::new());
+    for case in cases(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/err")) {
+        let before = parse(&case.text).diagnostics;
+        let fixable = |found: &&Diagnostic| found.is_error() && !found.fixes.is_empty();
+        for found in before.iter().filter(fixable) {
+            tried += 1;
+            let mended = apply_edits(&case.text, &found.fixes);
+            let after = parse(&mended).diagnostics;
+            if errors(&after) >= errors(&before) {
+                let findings = dump::findings(&mended, &after);
+                wrong += &format!("{}: {} gives\n{mended}\n{findings}", case.name, found.code);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(tried > 150, "only {tried} fixes were tried");
 }
 
 fn check(content: &str, expected: Expect) {

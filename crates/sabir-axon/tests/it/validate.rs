@@ -152,6 +152,27 @@ fn many_findings_are_cut_off_and_the_document_stays_invalid() {
     assert!(!findings(&remarks).iter().any(Diagnostic::is_error));
 }
 
+/// One chain around another: each is looked at for itself, however deep.
+#[test]
+fn a_use_before_the_binding_is_found_in_every_chain_around() {
+    for depth in [1, 9, 100] {
+        let content = format!("g($x)->f($x){}->$x=1{}", "->(a".repeat(depth), ")".repeat(depth));
+        let text = format!("REQ(@a>@b): {content}");
+        assert_eq!(
+            render(&text, &findings(&text)),
+            "1:15 warning AX306 `$x` is used in a step before it is bound\n"
+        );
+    }
+    let text = "REQ(@a>@b): $x->[$x]->(f($x,$x)->(h()->($x=1->$x)))->$x=2";
+    assert_eq!(
+        render(text, &findings(text)),
+        "1:13 warning AX306 `$x` is used in a step before it is bound\n\
+         1:26 warning AX306 `$x` is used in a step before it is bound\n"
+    );
+    let text = "REQ(@a>@b): ($x=1->a)->(f($x)->$x=2)";
+    assert_eq!(render(text, &findings(text)), "");
+}
+
 /// The fenced examples of a page, in order.
 fn examples(page: &str) -> Vec<String> {
     let mut out = Vec::new();

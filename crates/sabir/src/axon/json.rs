@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, Subcommand};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::cli::OneFile;
 use crate::exit::Exit;
@@ -82,10 +82,10 @@ fn encode(
         render::print(notes, &source.origin.to_string(), &places, &parsed.diagnostics);
         return Ok(Exit::Found);
     }
-    match sabir_axon::json::encode(&parsed.tree) {
-        Ok(value) if pretty => write_pretty(output, &value)?,
-        Ok(value) => {
-            serde_json::to_writer(&mut *output, &value)?;
+    match sabir_axon::json::encoding(&parsed.tree) {
+        Ok(encoding) if pretty => write_pretty(output, &encoding)?,
+        Ok(encoding) => {
+            serde_json::to_writer(&mut *output, &encoding)?;
             writeln!(output)?;
         }
         Err(error) => {
@@ -96,7 +96,7 @@ fn encode(
     Ok(Exit::Done)
 }
 
-fn write_pretty(output: &mut Output, value: &Value) -> anyhow::Result<()> {
+fn write_pretty(output: &mut Output, value: &impl Serialize) -> anyhow::Result<()> {
     serde_json::to_writer_pretty(&mut *output, value)?;
     writeln!(output)?;
     Ok(())

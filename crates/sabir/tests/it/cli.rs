@@ -1,6 +1,7 @@
 //! The command line's contract: exit codes, the shape of JSON, files.
 
 use std::fs;
+use std::io::Read;
 
 use expect_test::expect;
 use serde_json::Value;
@@ -264,6 +265,31 @@ fn json_goes_there_and_back() {
     assert_eq!(json(&pretty.stdout), json(&encoded.stdout));
     assert!(pretty.stdout.lines().count() > 1);
     assert!(json(&run(&["axon", "json", "schema"], "").stdout).is_object());
+}
+
+/// Far more than any buffer or pipe holds, so that writing fails in the middle of the document.
+#[cfg(target_os = "linux")]
+#[test]
+fn json_that_nobody_reads_is_no_error_and_json_that_cannot_be_written_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("long.axon");
+    fs::write(&file, format!("INF(@a>@b): x{}", "->x".repeat(500_000))).unwrap();
+    for style in [None, Some("--pretty")] {
+        let command = || {
+            let mut command = sabir();
+            command.args(["axon", "json", "encode"]).args(style).arg(&file);
+            command
+        };
+        let mut child = command().spawn().unwrap();
+        let mut start = [0; 8];
+        child.stdout.take().unwrap().read_exact(&mut start).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = command().stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: "));
+    }
 }
 
 #[test]
