@@ -20,6 +20,9 @@ pub(crate) struct Lexer<'t> {
     unclosed_strings_from: u32,
     /// Where a comment started that never ended. It swallows the rest of the text.
     pub(crate) unclosed_comment: Option<u32>,
+    /// Whether a comment ends the text. Looking for a message in what is not AXON tries many places,
+    /// and reading on through a comment from each of them would be quadratic.
+    pub(crate) ends_at_comment: bool,
 }
 
 impl<'t> Lexer<'t> {
@@ -31,6 +34,7 @@ impl<'t> Lexer<'t> {
             last: Token { kind: TokenKind::Eof, aux: 0, start: 0, end: 0 },
             unclosed_strings_from: u32::MAX,
             unclosed_comment: None,
+            ends_at_comment: false,
         }
     }
 
@@ -120,6 +124,10 @@ impl<'t> Lexer<'t> {
 
     #[cold]
     fn comment(&mut self) {
+        if self.ends_at_comment {
+            self.pos = self.bytes.len() as u32;
+            return;
+        }
         let start = self.pos;
         self.pos += 2;
         let mut depth = 1u32;

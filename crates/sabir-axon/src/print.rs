@@ -124,7 +124,8 @@ impl<'t, L: Layout> Printer<'t, L> {
 
     fn document(mut self, tree: &Tree<'_>) -> Printed {
         let mut too_deep = false;
-        for node in tree.root().children() {
+        let mut nodes = tree.root().children().peekable();
+        while let Some(node) = nodes.next() {
             self.layout.begin_message();
             self.own_line_comments(node.span().start);
             self.parens = Parens::Clear;
@@ -138,6 +139,10 @@ impl<'t, L: Layout> Printer<'t, L> {
                 self.message(node);
                 too_deep |= std::mem::take(&mut self.too_deep);
             }
+            if self.comments.next_at() != Comments::NONE_LEFT {
+                let next = nodes.peek().map(|next| next.span().start);
+                self.trailing_comments(tree.text(), node.span().end, next);
+            }
             self.layout.end_message();
         }
         if self.comments.next_at() != Comments::NONE_LEFT {
@@ -146,6 +151,17 @@ impl<'t, L: Layout> Printer<'t, L> {
             self.layout.end_message();
         }
         Printed { text: self.layout.finish(), too_deep }
+    }
+
+    /// A comment that starts on the line on which a message ends is about that message.
+    fn trailing_comments(&mut self, text: &str, end: u32, next: Option<u32>) {
+        let rest = &text[end as usize..];
+        let line = rest.find('\n').unwrap_or(rest.len());
+        let limit = next.unwrap_or(u32::MAX - 1).min(end + line as u32);
+        while self.comments.next_at() < limit {
+            self.layout.space();
+            self.layout.token(self.comments.take());
+        }
     }
 
     fn message(&mut self, node: Node<'_>) {

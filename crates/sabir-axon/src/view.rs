@@ -41,6 +41,11 @@ impl<'a> Node<'a> {
         &self.tree.text[self.span().range()]
     }
 
+    /// The source text of another place in the same document.
+    pub(crate) fn source(self, span: Span) -> &'a str {
+        &self.tree.text[span.range()]
+    }
+
     pub fn children(self) -> Children<'a> {
         Children { tree: self.tree, next: self.data().first }
     }

@@ -121,7 +121,7 @@ impl<'t> Parser<'t> {
             let token = self.cur;
             match token.kind {
                 // A fence that closes a code block is not part of the message.
-                TokenKind::Unknown if self.slice(token.span()) == "`" => return,
+                TokenKind::Unknown if self.slice(token.span()) == "`" => break,
                 kind if kind.is_closer() => {
                     let found = self.describe(token);
                     self.report(
@@ -229,6 +229,10 @@ impl<'t> Parser<'t> {
     #[cold]
     fn text_outside(&mut self) -> NodeId {
         let start = self.cur.start;
+        if self.cur.kind == TokenKind::BadSpace {
+            self.bad_space();
+            return self.error_node(Span::new(start, self.prev_end));
+        }
         let next = find_message_start(self.lexer, start);
         let text = &self.text()[start as usize..next as usize];
         let end = start + text.trim_end().len() as u32;
@@ -269,6 +273,7 @@ fn find_message_start(lexer: Lexer<'_>, from: u32) -> u32 {
         };
         if candidate {
             let mut ahead = lexer;
+            ahead.ends_at_comment = true;
             ahead.jump(at as u32);
             let token = ahead.next();
             if token.start as usize == at && starts_message(ahead, token) {

@@ -81,7 +81,7 @@ impl Parser<'_> {
     }
 
     #[inline(always)]
-    fn with_suffix(&mut self, primary: NodeId) -> NodeId {
+    pub(super) fn with_suffix(&mut self, primary: NodeId) -> NodeId {
         if level_of(self.cur.kind) == ODD { self.suffix(primary) } else { primary }
     }
 

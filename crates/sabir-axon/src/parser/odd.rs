@@ -252,7 +252,13 @@ impl Parser<'_> {
         if !self.enter(b'!') {
             return self.error_node(bang.span());
         }
-        let operand = self.operand();
+        let primary = self.primary();
+        // `!x + 5` negates `x` alone, which no text around the sum could say.
+        if matches!(self.cur.kind, TokenKind::Plus | TokenKind::Minus | TokenKind::Slash) {
+            self.leave();
+            return self.arithmetic(bang.start);
+        }
+        let operand = self.with_suffix(primary);
         self.leave();
         let span = Span::new(bang.start, self.prev_end);
         if self.kind_of(operand) == Kind::Error {

@@ -183,7 +183,7 @@ impl Parser<'_> {
     }
 
     /// `a + b - c`: the whole becomes text.
-    fn arithmetic(&mut self, start: u32) -> NodeId {
+    pub(super) fn arithmetic(&mut self, start: u32) -> NodeId {
         let at = self.cur;
         let known = self.diagnostics.len();
         loop {

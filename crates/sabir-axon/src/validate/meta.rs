@@ -340,7 +340,8 @@ impl Shape<'_> {
         });
     }
 
-    /// `re:_` says that there is nothing to say; leaving the field out says the same.
+    /// `re:_` says that there is nothing to say; leaving the field out says the same. The fix keeps it
+    /// as a comment, because a fix drops nothing that somebody wrote.
     fn or_leave_out(&self, found: Diagnostic) -> Diagnostic {
         let demanded = self.tier.is_some_and(|tier| {
             let row = MetaField::from_key(self.key);
@@ -361,7 +362,10 @@ impl Shape<'_> {
             (None, None, Some(meta)) => meta.span(),
             (None, None, None) => own,
         };
-        found.help(format!("leave `{}` out", self.key)).fix(Edit::delete(span))
+        let written = self.field.node.source(span).trim_matches([',', ' ', '\t', '\r', '\n']);
+        let gap = if span.start < own.start { " " } else { "" };
+        let comment = format!("{gap}(* {written} *)");
+        found.help(format!("leave `{}` out", self.key)).fix(Edit::replace(span, comment))
     }
 }
 

@@ -199,7 +199,7 @@ fn comments_go_before_the_next_token() {
         ("f (*c*) (1)", "f((*c*)1)"),
         ("f(* c *)()", "f((* c *))"),
         ("[1 (*c*), 2 (*d*)]", "[1,(*c*)2(*d*)]"),
-        ("((*c*)(a (*d*)))", "(*c*)a\n(*d*)"),
+        ("((*c*)(a (*d*)))", "(*c*)a(*d*)"),
         ("#t(*c*){a(*d*):(*e*)1}", "#t{(*c*)a:(*d*)(*e*)1}"),
         ("a -> (*c*) (b <- (*d*) c)", "a->(*c*)(b<-(*d*)c)"),
         ("[((*c*) a) & b]", "[(*c*)a&b]"),
@@ -207,7 +207,7 @@ fn comments_go_before_the_next_token() {
         ("[(ACC)(*>c*)]", "[(*>c*)ACC]"),
         ("[(ACC)(*b*)(* > c*)(*d*)]", "[(*b*)(* > c*)ACC(*d*)]"),
         ("(b <- (ACC))(*>c*)", "b<-(*>c*)ACC"),
-        ("(#ACC)(*>c*)", "#ACC\n(*>c*)"),
+        ("(#ACC)(*>c*)", "#ACC(*>c*)"),
     ] {
         assert_eq!(content(written), printed, "{written}");
     }
@@ -327,9 +327,10 @@ fn pretty_breaks_what_does_not_fit() {
           when:x < -5
         }
 
-        ERR(@service>@caller): {code:404, suggest:QRY(@caller>@registry): locate(@missing-item)}
-
-        (* why *)
+        ERR(@service>@caller): {
+          code:404,
+          suggest:QRY(@caller>@registry): locate(@missing-item)
+        } (* why *)
     "#]]
     .assert_eq(&pretty(text));
 }

@@ -33,7 +33,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "1|2|3", value_parser = parse_tier)]
     tier: Option<Tier>,
     /// Stop after parsing: look at nothing but syntax
-    #[arg(long, conflicts_with = "tier")]
+    #[arg(long)]
     syntax: bool,
     /// Print one JSON object per file on standard output
     #[arg(long)]

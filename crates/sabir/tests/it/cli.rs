@@ -51,7 +51,6 @@ fn wrong_usage_is_exit_code_two() {
         &["axon", "check", "--tier", "0"],
         &["axon", "check", "--tier", "4"],
         &["axon", "check", "--tier", "one"],
-        &["axon", "check", "--tier", "1", "--syntax"],
         &["axon", "check", "-", "-"],
         &["axon", "ast", "a", "b"],
         &["axon", "fmt", "--style", "nice"],

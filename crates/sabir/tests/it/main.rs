@@ -7,3 +7,4 @@ mod hostile;
 mod lsp;
 
 mod process;
+mod readme;
