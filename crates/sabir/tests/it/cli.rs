@@ -41,7 +41,7 @@ fn check_demands_metadata_only_with_a_tier() {
 
 #[test]
 fn wrong_usage_is_exit_code_two() {
-    let wrong: [&[&str]; 22] = [
+    let wrong: [&[&str]; 21] = [
         &[],
         &["nonsense"],
         &["axon"],
