@@ -232,6 +232,7 @@ impl<'t> Lexer<'t> {
         self.pos += length as u32;
     }
 
+    /// One segment of a name.
     #[inline(always)]
     fn identifier(&mut self) {
         let start = self.pos;
@@ -245,19 +246,25 @@ impl<'t> Lexer<'t> {
     /// A qualified name; `start` may lie before the name, at its sigil.
     #[inline(always)]
     fn name(&mut self, kind: TokenKind, start: u32) -> Token {
+        self.skip_class(NAME_PART);
+        // Most names end here; the others need a closer look.
+        match self.byte() {
+            b'.' | b'>' | 0x80.. => self.long_name(kind, start),
+            _ => Token { kind, aux: 0, start, end: self.pos },
+        }
+    }
+
+    /// The rest of a name whose first segment has been read, or read one byte too far.
+    #[inline(never)]
+    fn long_name(&mut self, kind: TokenKind, start: u32) -> Token {
         let mut dotted = 0;
-        loop {
-            if self.byte() == b'_' {
-                self.pos += 1;
-            } else {
-                self.identifier();
-            }
-            if self.byte() == b'.' && self.starts_segment(1) {
-                self.pos += 1;
-                dotted = 1;
-            } else {
-                break;
-            }
+        if self.byte() == b'>' && self.bytes[self.pos as usize - 1] == b'-' {
+            self.pos -= 1;
+        }
+        while self.byte() == b'.' && self.starts_segment(1) {
+            self.pos += 1;
+            dotted = 1;
+            self.identifier();
         }
         if self.byte() >= 0x80 && self.letter_here() {
             return self.bad_name(start);

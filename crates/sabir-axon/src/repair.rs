@@ -57,13 +57,7 @@ pub fn repair(text: &str) -> Repaired {
     // Quoting a quotation doubles its backslashes; a text that swells is better kept whole.
     let largest = text.len().saturating_mul(4).saturating_add(4096);
     let passes = (BYTES_TO_READ / text.len().max(1)).clamp(MIN_PASSES, MAX_PASSES);
-    for _ in 0..passes {
-        let findings = mendable(&work.text);
-        if findings.is_empty() || work.text.len() > largest {
-            break;
-        }
-        work.apply(choose(findings));
-    }
+    work.mend(passes, largest);
     if parse(&work.text).has_errors() {
         let rest = last_resort(&work.text);
         work.apply(rest);
@@ -74,6 +68,8 @@ pub fn repair(text: &str) -> Repaired {
         let message = "no message can be read out of this";
         work.apply(vec![kept_as_comment(whole, comment, message)]);
     }
+    // With the syntax right at last, meaning can be mended too.
+    work.mend(passes, largest);
     work.finish(text)
 }
 
@@ -83,6 +79,9 @@ fn mendable(text: &str) -> Vec<Diagnostic> {
     let mut errors: Vec<_> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
     if errors.is_empty() {
         errors = validate(&tree, Rules::default());
+        for edit in errors.iter_mut().flat_map(|found| &mut found.fixes) {
+            keep_in_comment(edit, &text[edit.span.range()]);
+        }
     }
     // A comment that never ends hides the rest of the text, closing brackets included.
     if errors.iter().any(|found| found.code == codes::UNTERMINATED_COMMENT) {
@@ -90,6 +89,15 @@ fn mendable(text: &str) -> Vec<Diagnostic> {
     }
     errors.retain(|found| found.is_error() && !found.fixes.is_empty());
     errors
+}
+
+/// `ttl:2min` means `ttl:120`; what was written stays beside it.
+fn keep_in_comment(edit: &mut Edit, before: &str) {
+    let mut after = edit.text.chars().filter(|c| c.is_alphanumeric());
+    let mut letters = before.chars().filter(|c| c.is_alphanumeric());
+    if !letters.all(|c| after.any(|kept| kept == c)) {
+        edit.text.push_str(&format!(" {}", as_comment(before)));
+    }
 }
 
 /// As many findings as can be mended at once. The widest edits come first: what becomes a string as
@@ -222,6 +230,17 @@ struct Pass {
 }
 
 impl Work {
+    /// Applies edits and looks again, until there is nothing to mend.
+    fn mend(&mut self, passes: usize, largest: usize) {
+        for _ in 0..passes {
+            let findings = mendable(&self.text);
+            if findings.is_empty() || self.text.len() > largest {
+                break;
+            }
+            self.apply(choose(findings));
+        }
+    }
+
     fn apply(&mut self, findings: Vec<Diagnostic>) {
         let mut edits: Vec<Edit> = Vec::new();
         for found in findings {

@@ -363,7 +363,7 @@ impl Shape<'_> {
             (None, None, None) => own,
         };
         let written = self.field.node.source(span).trim_matches([',', ' ', '\t', '\r', '\n']);
-        let gap = if span.start < own.start { " " } else { "" };
+        let gap = if after.is_none() && before.is_some() { " " } else { "" };
         let comment = format!("{gap}(* {written} *)");
         found.help(format!("leave `{}` out", self.key)).fix(Edit::replace(span, comment))
     }
