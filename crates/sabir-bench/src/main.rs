@@ -67,6 +67,11 @@ fn run() -> anyhow::Result<()> {
                 let times: u64 = parser.value()?.parse()?;
                 return instructions::work(&case, times);
             }
+            // What runs with an allocator that keeps nothing.
+            Arg::Long("scaling") => {
+                let effort = if parser.value()? == "quick" { Effort::Quick } else { Effort::Full };
+                return scaling::work(effort);
+            }
             other => return Err(other.unexpected().into()),
         }
     }
@@ -75,7 +80,7 @@ fn run() -> anyhow::Result<()> {
     eprintln!("{} messages; each figure is the best of several rounds", corpus.messages.len());
     let times = timing::measure(CASES, &corpus, effort);
     let counts = instructions::measure(CASES, effort);
-    let scaling = scaling::measure(effort);
+    let scaling = scaling::measure(effort)?;
     let report = Report::new(&corpus, &times, &counts, &scaling);
     print!("{}", report.table());
     report.write(&json)?;

@@ -1,16 +1,20 @@
 //! Whether twice the input takes twice the time.
 
 use std::hint::black_box;
+use std::process::Command;
 use std::time::Instant;
 
+use anyhow::{Context as _, ensure};
 use sabir_axon::parse;
+use serde::{Deserialize, Serialize};
 
 use crate::Effort;
 use crate::corpus::Corpus;
 
 /// One kind of input over growing sizes.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Scaling {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     /// Bytes, and the best time in seconds.
     pub(crate) points: Vec<(usize, f64)>,
 }
@@ -35,11 +39,30 @@ const SHAPES: &[Shape] = &[
     ("open comments", |_, size| "(*".repeat(size / 2)),
 ];
 
-pub(crate) fn measure(effort: Effort) -> Vec<Scaling> {
-    let Ok(corpus) = Corpus::new() else { return Vec::new() };
+/// Measures in a process of its own. glibc keeps small blocks of memory and gives large ones back,
+/// so that from one size to the next the price of fresh pages would suddenly be paid; in that
+/// process it is paid at every size.
+pub(crate) fn measure(effort: Effort) -> anyhow::Result<Vec<Scaling>> {
+    let output = Command::new(std::env::current_exe()?)
+        .args(["--scaling", if effort == Effort::Quick { "quick" } else { "full" }])
+        .env("MALLOC_MMAP_THRESHOLD_", "65536")
+        .output()
+        .context("cannot start the measuring process")?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// The measuring process: writes JSON.
+pub(crate) fn work(effort: Effort) -> anyhow::Result<()> {
+    println!("{}", serde_json::to_string(&run(effort)?)?);
+    Ok(())
+}
+
+fn run(effort: Effort) -> anyhow::Result<Vec<Scaling>> {
+    let corpus = Corpus::new()?;
     let (smallest, largest, rounds) = match effort {
         Effort::Quick => (1 << 14, 1 << 16, 1),
-        Effort::Full => (1 << 18, 1 << 26, 5),
+        Effort::Full => (1 << 18, 1 << 26, 7),
     };
     let points = |text_of: fn(&Corpus, usize) -> String| {
         let mut points = Vec::new();
@@ -52,7 +75,10 @@ pub(crate) fn measure(effort: Effort) -> Vec<Scaling> {
         }
         points
     };
-    SHAPES.iter().map(|&(name, text_of)| Scaling { name, points: points(text_of) }).collect()
+    let shapes = SHAPES.iter();
+    Ok(shapes
+        .map(|&(name, text_of)| Scaling { name: name.to_owned(), points: points(text_of) })
+        .collect())
 }
 
 fn seconds(text: &str) -> f64 {
