@@ -71,6 +71,7 @@ const PIECES: &[&str] = &[
     "\r\n",
 ];
 
+/// AX-R1, AX-R6.
 #[test]
 fn a_megabyte_of_anything_parses() {
     for piece in PIECES {

@@ -8,4 +8,5 @@ mod json;
 mod parse;
 mod print;
 mod repair;
+mod rules;
 mod validate;

@@ -8,6 +8,7 @@ use sabir_testkit::{cases, shared_corpus};
 
 use crate::dump;
 
+/// AX-R3, AX-R14, AX-R16, AX-R22.
 #[test]
 fn what_is_valid_is_silent_and_has_this_tree() {
     for case in cases(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ok")) {
@@ -18,6 +19,7 @@ fn what_is_valid_is_silent_and_has_this_tree() {
     }
 }
 
+/// AX-R14, AX-R16, AX-R18, AX-R21.
 #[test]
 fn what_is_invalid_speaks() {
     for case in cases(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/err")) {
@@ -64,6 +66,7 @@ fn check(content: &str, expected: Expect) {
     expected.assert_eq(tree.trim_start_matches("INF @a > @b: ").trim_end());
 }
 
+/// AX-R19.
 #[test]
 fn operators_bind_by_level() {
     check(
@@ -79,6 +82,7 @@ fn operators_bind_by_level() {
     check("~ ~x", expect!["(~2 name x)"]);
 }
 
+/// AX-R19.
 #[test]
 fn only_because_groups_to_the_right() {
     check("a <- b <- c", expect!["(name a <- (name b <- name c))"]);
@@ -89,6 +93,7 @@ fn only_because_groups_to_the_right() {
     check("a -> (b -> c)", expect!["(name a -> (name b -> name c))"]);
 }
 
+/// AX-R20.
 #[test]
 fn a_nested_message_takes_everything_to_its_right() {
     check("REQ(*>@t): x <- y", expect!["message(REQ * > @t: (name x <- name y))"]);
@@ -96,6 +101,7 @@ fn a_nested_message_takes_everything_to_its_right() {
     check("a -> REQ(@x>@y): z & w", expect!["(name a -> message(REQ @x > @y: (name z & name w)))"]);
 }
 
+/// AX-R8, AX-R9.
 #[test]
 fn arrows_win_over_names_and_signs() {
     check("a->b", expect!["(name a -> name b)"]);
@@ -109,6 +115,7 @@ fn arrows_win_over_names_and_signs() {
 }
 
 /// Words that mean something elsewhere are names where nothing else fits.
+/// AX-R10, AX-R11, AX-R12.
 #[test]
 fn keywords_are_names_in_their_places() {
     check("{T:1,F:2,_:3,INF:4}", expect![[r#"{"T": 1, "F": 2, "_": 3, "INF": 4}"#]]);
@@ -127,6 +134,7 @@ fn keywords_are_names_in_their_places() {
     check("X.a.b(@x>@y): 1", expect!["message(X.a.b @x > @y: 1)"]);
 }
 
+/// AX-R15.
 #[test]
 fn numbers_and_strings_keep_what_was_written() {
     check("[1.50,007,-0,5%]", expect!["[1.50, 007, -0, 5<%>]"]);
@@ -136,6 +144,7 @@ fn numbers_and_strings_keep_what_was_written() {
     check("@a.b..c.d", expect!["(ref a.b .. name c.d)"]);
 }
 
+/// AX-R13.
 #[test]
 fn a_wildcard_is_not_a_comment() {
     for text in
@@ -151,6 +160,7 @@ fn a_wildcard_is_not_a_comment() {
     check("f(*> c *)", expect!["name f"]);
 }
 
+/// AX-R5.
 #[test]
 fn depth_is_counted_in_brackets_calls_and_nested_messages() {
     let limit = usize::from(MAX_DEPTH);
@@ -183,6 +193,7 @@ fn depth_is_counted_in_brackets_calls_and_nested_messages() {
     }
 }
 
+/// AX-R4.
 #[test]
 fn one_pass_reports_several_errors_and_keeps_the_good_messages() {
     let text = "INF(@a>@b): {x:==, y:alert{l:1}, z:[1,,2]}\nINF(@c>@d): fine\nINF(@e->@f): 5sec\n";
@@ -201,6 +212,24 @@ fn one_pass_reports_several_errors_and_keeps_the_good_messages() {
     "##]]
     .assert_eq(&dump::findings(text, &parsed.diagnostics));
     assert_eq!(parsed.tree.messages().count(), 3);
+}
+
+/// AX-R7, AX-R17.
+#[test]
+fn what_is_forgiven_is_a_warning() {
+    for (text, code) in [
+        ("\u{feff}INF(@a>@b): x", sabir_axon::codes::BYTE_ORDER_MARK),
+        ("INF(@a>@b): \"a\nb\"", sabir_axon::codes::RAW_CONTROL),
+        ("INF(@a>@b): \"a\tb\"", sabir_axon::codes::RAW_CONTROL),
+        ("INF(@a>@b): \"a\0b\"", sabir_axon::codes::RAW_CONTROL),
+    ] {
+        let parsed = parse(text);
+        let codes: Vec<_> = parsed.diagnostics.iter().map(|found| found.code).collect();
+        assert_eq!(codes, [code], "{text:?}");
+        assert!(!parsed.has_errors(), "{text:?}");
+        let mended = apply_edits(text, &parsed.diagnostics[0].fixes);
+        assert!(parse(&mended).diagnostics.is_empty(), "{mended:?}");
+    }
 }
 
 /// What the reference parser accepts, we accept; the collection is not part of the repository.
@@ -304,6 +333,7 @@ fn nearly_axon() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    /// AX-R1, AX-R2.
     #[test]
     fn every_byte_is_in_exactly_one_token(text in prop_oneof![nearly_axon(), any::<String>()]) {
         let parsed = parse(&text);

@@ -48,6 +48,7 @@ proptest! {
         assert_laws(&text);
     }
 
+    /// AX-R28.
     #[test]
     fn laws_hold_with_comments(text in commented_document()) {
         assert_laws(&text);
@@ -134,6 +135,7 @@ fn parentheses_are_the_fewest() {
     }
 }
 
+/// AX-R20.
 #[test]
 fn a_nested_message_that_is_an_operand_is_wrapped() {
     for (written, printed) in [
@@ -151,6 +153,7 @@ fn a_nested_message_that_is_an_operand_is_wrapped() {
     }
 }
 
+/// AX-R28.
 #[test]
 fn tokens_that_would_merge_are_kept_apart() {
     for (written, printed) in [
@@ -221,6 +224,7 @@ fn comments_go_before_the_next_token() {
     assert_eq!(pretty("\u{feff}"), "");
 }
 
+/// AX-R17, AX-R21.
 #[test]
 fn strings_and_keys_are_canonical() {
     for (written, printed) in [

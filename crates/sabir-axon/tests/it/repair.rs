@@ -132,6 +132,7 @@ fn a_text_without_a_message_is_kept_and_reported() {
     expect!["(* hello ( * ) world *)"].assert_eq(&repaired.text);
 }
 
+/// AX-R30.
 #[test]
 fn changes_say_where_in_the_original() {
     let text = "INF(@a>@b): {a:x{y:!z}, b:5sec}";
@@ -152,6 +153,7 @@ fn changes_say_where_in_the_original() {
     .assert_debug_eq(&changes);
 }
 
+/// AX-R30.
 #[test]
 fn valid_text_is_left_alone() {
     for case in cases("tests/data/ok") {
@@ -162,6 +164,7 @@ fn valid_text_is_left_alone() {
 }
 
 /// Whatever is wrong, the result parses and every word of it is still there.
+/// AX-R29.
 #[test]
 fn every_mistake_in_the_folder_is_repaired() {
     for case in cases("tests/data/err") {

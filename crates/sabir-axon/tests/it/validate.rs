@@ -58,6 +58,7 @@ fn render(text: &str, diagnostics: &[Diagnostic]) -> String {
     out
 }
 
+/// AX-R23, AX-R24, AX-R26.
 #[test]
 fn ok_cases_have_no_errors_and_no_warnings() {
     for (path, text) in cases("ok") {
@@ -67,6 +68,7 @@ fn ok_cases_have_no_errors_and_no_warnings() {
     }
 }
 
+/// AX-R23, AX-R24, AX-R25, AX-R27.
 #[test]
 fn err_cases_say_what_is_wrong() {
     for (path, text) in cases("err") {
