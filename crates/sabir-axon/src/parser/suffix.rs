@@ -100,7 +100,8 @@ impl Parser<'_> {
         let call = self.call(Token { start: at.start, ..open });
         let span = Span::new(at.start, self.prev_end);
         let closed = self.slice(span).ends_with(')');
-        if !closed || self.diagnostics.len() > known {
+        let wrong_inside = self.diagnostics[known..].iter().any(Diagnostic::is_error);
+        if !closed || wrong_inside {
             // What is wrong inside comes first; the next look sees the brackets.
             return self.error_node(span);
         }

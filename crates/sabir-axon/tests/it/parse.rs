@@ -260,6 +260,10 @@ fn assert_nested(node: Node<'_>) {
     }
 }
 
+fn has_error_node(node: Node<'_>) -> bool {
+    node.kind() == Kind::Error || node.children().any(has_error_node)
+}
+
 /// Text that is nearly AXON: its own pieces in any order.
 fn nearly_axon() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
@@ -351,8 +355,7 @@ proptest! {
                 prop_assert!(text.get(edit.span.range()).is_some(), "{:?}", found);
             }
         }
-        let has_error_node = parsed.tree.root().children().any(|node| node.kind() == Kind::Error);
-        prop_assert!(!has_error_node || parsed.has_errors());
+        prop_assert!(!has_error_node(parsed.tree.root()) || parsed.has_errors());
     }
 
     #[test]
