@@ -103,6 +103,25 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
+    /// An operator of AXON: an operand must follow.
+    pub fn is_operator(self) -> bool {
+        matches!(
+            self,
+            Self::Cause
+                | Self::Then
+                | Self::Amp
+                | Self::Pipe
+                | Self::Lt
+                | Self::Gt
+                | Self::Le
+                | Self::Ge
+                | Self::Ne
+                | Self::Eq
+                | Self::Range
+                | Self::Tilde
+        )
+    }
+
     pub(crate) fn is_closer(self) -> bool {
         matches!(self, Self::RParen | Self::RBracket | Self::RBrace)
     }

@@ -94,22 +94,7 @@ fn starts_meta(open: &[Bracket], before: Option<Token>) -> bool {
 }
 
 fn wants_expression(kind: TokenKind) -> bool {
-    matches!(
-        kind,
-        TokenKind::Colon
-            | TokenKind::Cause
-            | TokenKind::Then
-            | TokenKind::Amp
-            | TokenKind::Pipe
-            | TokenKind::Lt
-            | TokenKind::Gt
-            | TokenKind::Le
-            | TokenKind::Ge
-            | TokenKind::Ne
-            | TokenKind::Eq
-            | TokenKind::Range
-            | TokenKind::Tilde
-    )
+    kind == TokenKind::Colon || kind.is_operator()
 }
 
 /// Where a word, typed or not yet, stands.

@@ -87,19 +87,8 @@ fn colour_of(kind: TokenKind) -> Option<Colour> {
         TokenKind::Number => Colour::Number,
         TokenKind::String | TokenKind::BadString | TokenKind::WrongQuotes => Colour::String,
         TokenKind::Underscore => Colour::EnumMember,
-        TokenKind::Cause
-        | TokenKind::Then
-        | TokenKind::Amp
-        | TokenKind::Pipe
-        | TokenKind::Lt
-        | TokenKind::Gt
-        | TokenKind::Le
-        | TokenKind::Ge
-        | TokenKind::Ne
-        | TokenKind::Eq
-        | TokenKind::Range
-        | TokenKind::Tilde
-        | TokenKind::Star => Colour::Operator,
+        TokenKind::Star => Colour::Operator,
+        kind if kind.is_operator() => Colour::Operator,
         _ => return None,
     })
 }
