@@ -68,8 +68,8 @@ pub fn repair(text: &str) -> Repaired {
         let message = "no message can be read out of this";
         work.apply(vec![kept_as_comment(whole, comment, message)]);
     }
-    // With the syntax right at last, meaning can be mended too.
-    work.mend(passes, largest);
+    // With the syntax right at last, meaning can be mended too, and that quotes nothing twice.
+    work.mend(passes, usize::MAX);
     work.finish(text)
 }
 

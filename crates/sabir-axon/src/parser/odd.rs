@@ -247,8 +247,12 @@ impl Parser<'_> {
 
     /// `!x` says that x is false, which AXON writes `x=F`.
     fn negation(&mut self) -> NodeId {
+        // Emphasis, most likely: `!!x` is kept as text.
+        if self.peek().kind == TokenKind::Bang {
+            return self.quoted_prefix("AXON has no `!x`", codes::NEGATION);
+        }
         let bang = self.bump();
-        // A run of `!` nests, so it counts as depth.
+        // What is negated may hold another negation, so it counts as depth.
         if !self.enter(b'!') {
             return self.error_node(bang.span());
         }
