@@ -32,6 +32,9 @@ pub const MAX_DEPTH: u8 = 128;
 /// More errors than this in one text help nobody, and a hostile text could make millions.
 const MAX_DIAGNOSTICS: usize = 1_000;
 
+/// An edit with more text than this helps nobody who reads it; repair has other means.
+const LONGEST_FIX: usize = 64 << 10;
+
 /// A tree, and everything that is wrong with the text it was read from.
 #[derive(Clone, Debug)]
 pub struct Parsed<'t> {

@@ -39,9 +39,10 @@ const SHAPES: &[Shape] = &[
     ("open comments", |_, size| "(*".repeat(size / 2)),
 ];
 
-/// Measures in a process of its own. glibc keeps small blocks of memory and gives large ones back,
-/// so that from one size to the next the price of fresh pages would suddenly be paid; in that
-/// process it is paid at every size.
+/// Measures in a process of its own, where memory costs the same at every size. glibc keeps small
+/// blocks and gives large ones back, and small texts stay in the processor's caches where large ones
+/// do not: either would make some doubling look worse than it is. So in that process every block is
+/// fresh, and the caches are filled with something else before each measurement.
 pub(crate) fn measure(effort: Effort) -> anyhow::Result<Vec<Scaling>> {
     let output = Command::new(std::env::current_exe()?)
         .args(["--scaling", if effort == Effort::Quick { "quick" } else { "full" }])
@@ -60,16 +61,21 @@ pub(crate) fn work(effort: Effort) -> anyhow::Result<()> {
 
 fn run(effort: Effort) -> anyhow::Result<Vec<Scaling>> {
     let corpus = Corpus::new()?;
-    let (smallest, largest, rounds) = match effort {
+    let (smallest, largest, least_rounds) = match effort {
         Effort::Quick => (1 << 14, 1 << 16, 1),
         Effort::Full => (1 << 18, 1 << 26, 7),
     };
-    let points = |text_of: fn(&Corpus, usize) -> String| {
+    // More than the caches of most machines hold.
+    let mut crowd = vec![0u8; if effort == Effort::Quick { 1 << 20 } else { 1 << 28 }];
+    let mut points = |text_of: fn(&Corpus, usize) -> String| {
         let mut points = Vec::new();
         let mut size = smallest;
         while size <= largest {
             let text = text_of(&corpus, size);
-            let best = (0..rounds).map(|_| seconds(&text)).fold(f64::INFINITY, f64::min);
+            // A short measurement is easily disturbed, and cheap to repeat.
+            let rounds = least_rounds.max((largest / size).min(24));
+            let best =
+                (0..rounds).map(|_| seconds(&text, &mut crowd)).fold(f64::INFINITY, f64::min);
             points.push((text.len(), best));
             size *= 2;
         }
@@ -81,7 +87,10 @@ fn run(effort: Effort) -> anyhow::Result<Vec<Scaling>> {
         .collect())
 }
 
-fn seconds(text: &str) -> f64 {
+fn seconds(text: &str, crowd: &mut [u8]) -> f64 {
+    // One byte in every line of the cache.
+    crowd.iter_mut().step_by(64).for_each(|byte| *byte = byte.wrapping_add(1));
+    black_box(&mut *crowd);
     let start = Instant::now();
     black_box(parse(black_box(text)));
     start.elapsed().as_secs_f64()

@@ -3,7 +3,7 @@
 use sabir_base::{Diagnostic, Edit, Span};
 
 use super::recover::starts_message;
-use super::{Parsed, Parser, Siblings};
+use super::{LONGEST_FIX, Parsed, Parser, Siblings};
 use crate::codes;
 use crate::lexer::{BOM, Lexer};
 use crate::strings::quote;
@@ -90,9 +90,13 @@ impl<'t> Parser<'t> {
                 .help("`(*` opens a comment; write `(\"*\")` for an argument")
                 .fix(Edit::replace(Span::new(start + 1, start + 2), "\"*\""))
         } else {
-            // One closing mark for every level that is still open.
-            let opened = count_open_comments(star);
-            diagnostic.help("add `*)`").fix(Edit::insert(end, " *)".repeat(opened)))
+            // One closing mark for every level that is still open, unless that is absurd.
+            const MOST: usize = 64;
+            let diagnostic = diagnostic.help("add `*)`");
+            match count_open_comments(star) {
+                opened @ 1..=MOST => diagnostic.fix(Edit::insert(end, " *)".repeat(opened))),
+                _ => diagnostic,
+            }
         });
     }
 
@@ -239,15 +243,16 @@ impl<'t> Parser<'t> {
         let span = Span::new(start, end.max(start));
         let first_line = text.lines().next().unwrap_or_default().trim_end();
         let at = Span::new(start, start + first_line.len() as u32);
-        self.report(
-            Diagnostic::error(
-                codes::TEXT_OUTSIDE_MESSAGE,
-                at,
-                "text stands outside of any message",
-            )
-            .help("a message starts with `[` or a performative; put remarks in `(* ... *)`")
-            .fix(Edit::replace(span, as_comment(text))),
-        );
+        let mut diagnostic = Diagnostic::error(
+            codes::TEXT_OUTSIDE_MESSAGE,
+            at,
+            "text stands outside of any message",
+        )
+        .help("a message starts with `[` or a performative; put remarks in `(* ... *)`");
+        if text.len() <= LONGEST_FIX {
+            diagnostic = diagnostic.fix(Edit::replace(span, as_comment(text)));
+        }
+        self.report(diagnostic);
         self.lexer.jump(next);
         self.prev_end = span.end;
         self.cur = self.lexer.next();

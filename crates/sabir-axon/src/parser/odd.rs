@@ -3,8 +3,8 @@
 
 use sabir_base::{Code, Diagnostic, Edit, Span};
 
-use super::Parser;
 use super::expr::{COMPARE, RANGE, level_of};
+use super::{LONGEST_FIX, Parser};
 use crate::codes;
 use crate::strings::quote;
 use crate::token::TokenKind;
@@ -23,15 +23,17 @@ impl Parser<'_> {
             K::BadNumber => self.bad_number(),
             K::BadString => {
                 self.bump();
-                self.report(
-                    Diagnostic::error(
-                        codes::UNTERMINATED_STRING,
-                        token.span(),
-                        "a string has no closing quote",
-                    )
-                    .help("add `\"` where the string ends")
-                    .fix(Edit::replace(token.span(), unterminated_fix(written))),
-                );
+                let mut diagnostic = Diagnostic::error(
+                    codes::UNTERMINATED_STRING,
+                    token.span(),
+                    "a string has no closing quote",
+                )
+                .help("add `\"` where the string ends");
+                if written.len() <= LONGEST_FIX {
+                    let closed = unterminated_fix(written);
+                    diagnostic = diagnostic.fix(Edit::replace(token.span(), closed));
+                }
+                self.report(diagnostic);
                 self.leaf(Kind::Error, token)
             }
             K::WrongQuotes => {
