@@ -138,26 +138,30 @@ impl Parser<'_> {
 
     /// A comparison or a range: exactly two operands.
     fn pair(&mut self, left: NodeId, level: u8) -> NodeId {
-        let left_span = self.span_of(left);
+        let start = self.span_of(left).start;
         let op = self.operator();
         let right = self.operand();
         let right = self.climb(right, level + 1);
         self.data(left).next = right;
         let kind = if level == RANGE { Kind::Range } else { Kind::Compare };
-        let node = self.branch(kind, left_span.start, 0, left);
+        let node = self.branch(kind, start, 0, left);
         self.data(node).extra = comparison(op.kind) as u8;
-        let again = level_of(self.cur.kind) == level
-            || matches!(self.cur.kind, TokenKind::EqEq | TokenKind::EqLt) && level == COMPARE;
-        if again {
-            self.chained_pair(left_span.start, level);
-        }
-        node
+        if self.at_level(level) { self.chained_pair(node, level) } else { node }
     }
 
+    /// Whether the operator under the cursor is of this level, or stands for one that is.
+    #[inline(always)]
+    fn at_level(&self, level: u8) -> bool {
+        level_of(self.cur.kind) == level
+            || matches!(self.cur.kind, TokenKind::EqEq | TokenKind::EqLt) && level == COMPARE
+    }
+
+    /// More operators of a level that does not chain. However many they are, they become one node:
+    /// depth is bounded by brackets alone, in a wrong text too.
     #[cold]
-    fn chained_pair(&mut self, start: u32, level: u8) {
+    fn chained_pair(&mut self, first: NodeId, level: u8) -> NodeId {
         let what = if level == RANGE { "ranges" } else { "comparisons" };
-        let whole = Span::new(start, self.prev_end);
+        let whole = self.span_of(first);
         self.report(
             Diagnostic::error(
                 codes::CHAINED_COMPARISON,
@@ -169,6 +173,15 @@ impl Parser<'_> {
             .fix(Edit::insert(whole.start, "("))
             .fix(Edit::insert(whole.end, ")")),
         );
+        let mut operands = Siblings::NONE;
+        operands.add(self, first);
+        while self.at_level(level) {
+            self.operator();
+            let right = self.operand();
+            let right = self.climb(right, level + 1);
+            operands.add(self, right);
+        }
+        self.branch(Kind::Error, whole.start, 0, operands.first)
     }
 
     /// Takes an operator, and reports it if it is not one of AXON's.

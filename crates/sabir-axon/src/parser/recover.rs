@@ -150,8 +150,6 @@ impl Parser<'_> {
         }
         self.skip_element();
         let skipped = Span::new(token.start, self.prev_end.max(token.start));
-        let node = self.error_node(skipped);
-        debug_assert!(node.is_some(), "only the root has the number of nobody");
         let whole = Span::new(self.value_start(start).min(skipped.start), skipped.end);
         let fix = Edit::replace(whole, quote(self.slice(whole)));
         let help = "quote text, or put an operator or a comma before this";
