@@ -6,8 +6,9 @@ use sabir_base::{LineCol, LineIndex};
 
 /// Lines and columns of one text.
 ///
-/// Findings come more or less in order, so counting goes on from the last place asked for: a
-/// thousand findings in one line of ten megabytes cost one walk over the line, not a thousand.
+/// Findings come more or less in order, so counting goes on from the last place asked for, forward
+/// or back: a thousand findings in one line of ten megabytes cost one walk over the line, not a
+/// thousand.
 #[derive(Debug)]
 pub(crate) struct Places<'t> {
     text: &'t str,
@@ -29,13 +30,22 @@ impl<'t> Places<'t> {
     pub(crate) fn of(&self, offset: u32) -> LineCol {
         let (line, start) = self.lines.line_of(offset);
         let (known, column) = self.last.get();
-        let (from, column) =
-            if start <= known && known <= offset { (known, column) } else { (start, 1) };
-        let between = self.text.as_bytes().get(from as usize..offset as usize).unwrap_or_default();
-        // A byte that continues a character is not a character of its own.
-        let column = column + between.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u32;
+        let same_line = self.lines.line_of(known).0 == line;
+        let column = if same_line && known <= offset {
+            column + self.characters(known, offset)
+        } else if same_line && known - offset < offset - start {
+            column - self.characters(offset, known)
+        } else {
+            1 + self.characters(start, offset)
+        };
         self.last.set((offset, column));
         LineCol { line: line + 1, column }
+    }
+
+    fn characters(&self, from: u32, to: u32) -> u32 {
+        let between = self.text.as_bytes().get(from as usize..to as usize).unwrap_or_default();
+        // A byte that continues a character is not a character of its own.
+        between.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u32
     }
 
     /// The bytes of the line that holds `offset`, without its line break.

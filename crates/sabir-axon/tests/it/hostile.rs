@@ -1,8 +1,23 @@
 //! Input that means harm: it costs time and memory in proportion to its size, and never a panic.
 
-use sabir_axon::{MAX_DEPTH, Rules, parse, repair, tokens, validate};
+use sabir_axon::{MAX_DEPTH, Node, Rules, check, parse, repair, tokens, validate};
 
 const SIZE: usize = 1 << 20;
+
+/// Between one bracket and the next there is at most one node of each operator's level, a field and
+/// the parts of a message.
+const DEEPEST: usize = (MAX_DEPTH as usize + 2) * 12;
+
+/// How deep a tree is, found without recursion.
+fn depth(root: Node<'_>) -> usize {
+    let mut deepest = 0;
+    let mut todo = vec![(root, 1)];
+    while let Some((node, depth)) = todo.pop() {
+        deepest = deepest.max(depth);
+        todo.extend(node.children().map(|child| (child, depth + 1)));
+    }
+    deepest
+}
 
 /// Each piece fills a megabyte on its own.
 const PIECES: &[&str] = &[
@@ -42,6 +57,15 @@ const PIECES: &[&str] = &[
     "x.",
     "$x(",
     "+x",
+    "a<b<",
+    "a==b==",
+    "1..",
+    "a..b<",
+    "x y ",
+    "x -1",
+    "$ ",
+    "{1,",
+    "[id:_]",
     "INF",
     "INF(",
     "INF(*",
@@ -81,6 +105,9 @@ fn a_megabyte_of_anything_parses() {
             // Nodes are never more than bytes, so memory is bounded by the input.
             assert!(parsed.tree.node_count() <= text.len() + 8, "{piece:?} behind {head:?}");
             assert!(parsed.diagnostics.len() <= 1_001, "{piece:?} behind {head:?}");
+            assert!(depth(parsed.tree.root()) <= DEEPEST, "{piece:?} behind {head:?}");
+            // The validator walks the tree by recursion, so this would end the process.
+            check(&text, Rules::default());
             assert_eq!(
                 tokens(&text).map(|token| token.span().len() as usize).sum::<usize>(),
                 text.len()

@@ -56,10 +56,18 @@ impl<'t> Lines<'t> {
         let line = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
         let start = self.starts[line];
         let (known, character) = self.last.get();
-        let (from, character) =
-            if start <= known && known <= offset { (known, character) } else { (start, 0) };
-        let between = self.text.get(from as usize..offset as usize).unwrap_or_default();
-        let character = character + self.encoding.width(between);
+        let width = |from: u32, to: u32| {
+            self.encoding.width(self.text.get(from as usize..to as usize).unwrap_or_default())
+        };
+        let next = self.starts.get(line + 1).copied().unwrap_or(u32::MAX);
+        let same_line = start <= known && known < next;
+        let character = if same_line && known <= offset {
+            character + width(known, offset)
+        } else if same_line && known - offset < offset - start {
+            character - width(offset, known)
+        } else {
+            width(start, offset)
+        };
         self.last.set((offset, character));
         Position { line: line as u32, character }
     }
