@@ -2,11 +2,13 @@
 //!
 //! This crate knows no grammar and no renderer. It depends on nothing of ours.
 
+mod codes;
 mod diagnostic;
 mod edit;
 mod lines;
 mod span;
 
+pub use codes::CodeInfo;
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub use edit::{Edit, apply_edits};
 pub use lines::{LineCol, LineIndex};

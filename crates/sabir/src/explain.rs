@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use sabir_axon::codes::{self, CodeInfo};
+use sabir_axon::codes;
+use sabir_base::CodeInfo;
 
 use crate::exit::Exit;
 use crate::output::{Notes, Output};

@@ -1,0 +1,25 @@
+//! The LLMX notation, whole: messages of compact blocks, as agents exchange them.
+//!
+//! Lenient in what it reads, with a diagnostic for whatever is not in the strict form; strict in
+//! what it writes. This crate knows text and trees. It refuses to know files, clocks, sockets and
+//! terminals.
+
+mod block;
+pub mod codes;
+mod normal;
+mod parser;
+mod print;
+mod same;
+mod strings;
+mod tree;
+mod validate;
+mod view;
+
+pub use block::{BlockInfo, BlockKind, FieldInfo, FieldKind, Presence, Shape};
+pub use parser::{MAX_DEPTH, Parsed, parse};
+pub use print::print;
+pub use same::same;
+pub use strings::{is_key, is_word, quote, quote_into};
+pub use tree::{Kind, NodeId, Tree};
+pub use validate::{check, validate};
+pub use view::{Block, Children, Field, Message, Node, Value};

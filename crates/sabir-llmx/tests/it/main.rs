@@ -1,0 +1,6 @@
+//! Integration tests, one module for each concern.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod hostile;
+mod parse;
