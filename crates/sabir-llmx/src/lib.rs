@@ -6,6 +6,7 @@
 
 mod block;
 pub mod codes;
+mod findings;
 mod normal;
 mod parser;
 mod print;
