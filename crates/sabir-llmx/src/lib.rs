@@ -14,6 +14,7 @@ mod reply;
 mod same;
 mod strings;
 mod tree;
+mod typed;
 mod validate;
 mod view;
 
@@ -24,5 +25,9 @@ pub use reply::{Reply, Response, replies};
 pub use same::same;
 pub use strings::{is_key, is_word, quote, quote_into};
 pub use tree::{Kind, NodeId, Tree};
+pub use typed::{
+    Act, Ask, Blk, Content, Ctx, End, Extra, Header, Obs, Operation, Outcome, Plan, Priority,
+    Receiver, Req, Res, Step, StepId, StepStatus, TypedMessage,
+};
 pub use validate::{check, validate};
 pub use view::{Block, Children, Field, Message, Node, Value};
