@@ -21,8 +21,7 @@ impl Speech {
     }
 
     pub(crate) fn same(&self, other: &Speech) -> bool {
-        // Not the values: a map compares without regard to order.
-        self.value.to_string() == other.value.to_string()
+        same(&self.value, &other.value)
     }
 
     pub(crate) fn performative(&self) -> &str {
@@ -45,6 +44,20 @@ impl Speech {
         let parsed = sabir_axon::parse(&text);
         let message = parsed.tree.messages().next()?.as_message()?;
         Some(message.content.text().to_owned())
+    }
+}
+
+/// Equality with regard to the order of fields, which a map's own has not.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            let mut pairs = a.iter().zip(b);
+            a.len() == b.len() && pairs.all(|((a, x), (b, y))| a == b && same(x, y))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        _ => a == b,
     }
 }
 
