@@ -36,4 +36,8 @@ sabir_base::codes! {
     "LX120" TEXT_TOO_LARGE "llmx-text-too-large" "The text is four gigabytes or more.";
     "LX121" NO_BLOCKS "no-blocks" "A message is a HEADER and nothing else.";
     "LX122" UNEXPECTED_TEXT "unexpected-text" "Something stands where only a comma or a closing bracket can.";
+
+    "LX301" ESCAPING_PATH "escaping-path" "A path may leave the root.";
+    "LX302" MALFORMED_PATH "malformed-path" "A path is empty, or its lines are no lines.";
+    "LX303" LINK_OUT_OF_ROOT "link-out-of-root" "A link on the way of a path leads out of the root.";
 }

@@ -8,6 +8,7 @@ mod block;
 pub mod codes;
 mod normal;
 mod parser;
+mod path;
 mod print;
 mod same;
 mod strings;
@@ -17,6 +18,10 @@ mod view;
 
 pub use block::{BlockInfo, BlockKind, FieldInfo, FieldKind, Presence, Shape};
 pub use parser::{MAX_DEPTH, Parsed, parse};
+pub use path::{
+    Component, LineRange, Link, Links, MAX_LINKS, PathError, PathPlace, PathRef, ResolvedPath,
+    check_path, check_paths, escape, paths, resolve,
+};
 pub use print::print;
 pub use same::same;
 pub use strings::{is_key, is_word, quote, quote_into};

@@ -4,3 +4,4 @@
 
 mod hostile;
 mod parse;
+mod paths;
