@@ -280,6 +280,10 @@ fn action(out: &mut String, content: &Value) -> Option<()> {
         .map(|arg| arg.filter(|(key, _)| is_key(key)))
         .collect();
     let named = named.filter(|_| operations.contains(&operation))?;
+    // A target that no reader of LLMX accepts is not made into one.
+    if !matches!(operation, "shell" | "spawn") && sabir_llmx::escape(target).is_some() {
+        return None;
+    }
     let _ = write!(out, "ACT:{{op:{operation},tgt:");
     quote_into(out, target);
     for (index, (key, value)) in named.iter().enumerate() {

@@ -54,4 +54,8 @@ sabir_base::codes! {
     "LX215" DEFAULT_NOT_OFFERED "default-not-offered" "The default of a question is none of its options.";
     "LX216" DUPLICATE_STEP "duplicate-step" "Two steps of a plan have the same id.";
     "LX217" NOT_A_STEP "not-a-step" "An item of a PLAN is no step.";
+
+    "LX301" ESCAPING_PATH "escaping-path" "A path may leave the root.";
+    "LX302" MALFORMED_PATH "malformed-path" "A path is empty, or its lines are no lines.";
+    "LX303" LINK_OUT_OF_ROOT "link-out-of-root" "A link on the way of a path leads out of the root.";
 }

@@ -9,6 +9,7 @@ pub mod codes;
 mod findings;
 mod normal;
 mod parser;
+mod path;
 mod print;
 mod reply;
 mod same;
@@ -20,6 +21,10 @@ mod view;
 
 pub use block::{BlockInfo, BlockKind, FieldInfo, FieldKind, Presence, Shape};
 pub use parser::{MAX_DEPTH, Parsed, parse};
+pub use path::{
+    Component, LineRange, Link, Links, MAX_LINKS, PathError, PathPlace, PathRef, ResolvedPath,
+    check_path, check_paths, escape, paths, resolve,
+};
 pub use print::print;
 pub use reply::{Reply, Response, replies};
 pub use same::same;

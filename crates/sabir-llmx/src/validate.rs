@@ -17,6 +17,7 @@ use crate::block::{BlockInfo, BlockKind, Shape};
 use crate::codes;
 use crate::findings::Findings;
 use crate::parser::{Parsed, parse};
+use crate::path;
 use crate::tree::{Kind, Tree};
 use crate::view::{Block, Node};
 
@@ -56,6 +57,7 @@ impl Validator {
     }
 
     fn block(&mut self, block: Block<'_>) {
+        path::check_block(block, |found| self.findings.push(found));
         let Some(info) = block.kind().info() else {
             if block.kind() == BlockKind::Unknown {
                 self.unknown_type(block);

@@ -10,6 +10,7 @@ mod exit;
 mod explain;
 mod generate;
 mod input;
+mod llmx_root;
 mod lsp;
 mod output;
 mod place;

@@ -5,5 +5,6 @@
 mod generate;
 mod hostile;
 mod parse;
+mod paths;
 mod properties;
 mod reply;
