@@ -24,6 +24,14 @@ pub(crate) type Formatted = Result<String, Vec<Diagnostic>>;
 impl Notation {
     pub(crate) const ALL: [Notation; 2] = [Notation::Axon, Notation::Llmx];
 
+    /// How its files end, and what editors call it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Notation::Axon => "axon",
+            Notation::Llmx => "llmx",
+        }
+    }
+
     pub(crate) fn codes(self) -> &'static [CodeInfo] {
         match self {
             Notation::Axon => sabir_axon::codes::ALL,
