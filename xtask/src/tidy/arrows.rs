@@ -11,8 +11,9 @@ use crate::finding::Finding;
 /// commit of a crate is held to the plan.
 const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-base", &[]),
-    ("sabir-axon", &["sabir-base"]),
-    ("sabir-llmx", &["sabir-base"]),
+    ("sabir-grammar", &[]),
+    ("sabir-axon", &["sabir-base", "sabir-grammar"]),
+    ("sabir-llmx", &["sabir-base", "sabir-grammar"]),
     ("sabir-lingua", &["sabir-base", "sabir-axon", "sabir-llmx"]),
     ("sabir-policy", &["sabir-base"]),
     ("sabir-llmcp", &["sabir-base", "sabir-lingua", "sabir-policy"]),

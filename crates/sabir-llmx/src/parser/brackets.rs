@@ -257,8 +257,9 @@ impl Parser<'_> {
     fn field_value(&mut self, start: usize, mid: usize, close: u8) -> NodeId {
         let id = self.push(Kind::Field, start, mid, 0);
         let outer = self.verbatim;
+        let key = start + usize::from(self.bytes[start] == b'"');
         let is_extension =
-            matches!(self.bytes[start], b'x' | b'X') && self.bytes.get(start + 1) == Some(&b'_');
+            matches!(self.byte_at(key), b'x' | b'X') && self.byte_at(key + 1) == b'_';
         self.verbatim |= is_extension;
         let value = self.value(close);
         self.verbatim = outer;

@@ -42,7 +42,11 @@ impl<'t> Parser<'t> {
                 }
                 continue;
             };
-            let kind = BlockKind::from_bytes(&self.bytes[start..head.word_end]);
+            let mut kind = BlockKind::from_bytes(&self.bytes[start..head.word_end]);
+            if kind == BlockKind::Unknown {
+                // A message starts although its HEADER is written in lower case.
+                kind = BlockKind::of_any_case(&self.bytes[start..head.word_end]);
+            }
             let word = Span { start: start as u32, end: head.word_end as u32 };
             if kind == BlockKind::Header || open.is_none() {
                 if let Some(done) = open.take() {
@@ -68,7 +72,8 @@ impl<'t> Parser<'t> {
             self.end_message(done);
         }
         self.nodes[0].first = messages.first;
-        Parsed { tree: Tree { text: self.text, nodes: self.nodes }, diagnostics: self.diagnostics }
+        let tree = Tree { text: self.text, nodes: self.nodes };
+        Parsed { tree, diagnostics: self.findings.into_list() }
     }
 
     fn byte_order_mark(&mut self) {
@@ -142,10 +147,10 @@ impl<'t> Parser<'t> {
         at
     }
 
-    fn block(&mut self, start: usize, head: Head, mut kind: BlockKind) -> NodeId {
+    fn block(&mut self, start: usize, head: Head, kind: BlockKind) -> NodeId {
         let word = &self.bytes[start..head.word_end];
         if word.iter().any(u8::is_ascii_lowercase) {
-            kind = self.lower_case_type(Span::new(start as u32, head.word_end as u32));
+            self.lower_case_type(Span::new(start as u32, head.word_end as u32));
         }
         self.at = head.body;
         let id = self.push(Kind::Block, start, head.word_end, kind as u8);
@@ -162,15 +167,14 @@ impl<'t> Parser<'t> {
     }
 
     #[cold]
-    fn lower_case_type(&mut self, word: Span) -> BlockKind {
+    fn lower_case_type(&mut self, word: Span) {
         let upper = self.text[word.range()].to_ascii_uppercase();
         let message = format!("the type of a block is written in capitals: `{upper}`");
         self.report(
             Diagnostic::error(codes::LOWER_CASE_TYPE, word, message)
                 .help(format!("write {upper}"))
-                .fix(Edit::replace(word, upper.clone())),
+                .fix(Edit::replace(word, upper)),
         );
-        BlockKind::from_word(&upper)
     }
 
     /// `REQ:` with neither brace nor bracket after it.

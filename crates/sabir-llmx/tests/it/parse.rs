@@ -128,3 +128,31 @@ fn errors_leave_the_rest_readable() {
         "#]],
     );
 }
+
+#[test]
+fn a_message_starts_with_its_header_in_any_case() {
+    check(
+        "header:{f:a,t:b,s:1}\nRES:{o:\"x\"}\nHeader:{f:a,t:b,s:2}\nRES:{o:\"x\"}\n",
+        expect![[r#"
+            HEADER:{f:a,t:b,s:1}
+            RES:{o:"x"}
+            HEADER:{f:a,t:b,s:2}
+            RES:{o:"x"}
+            error[LX104] "header": the type of a block is written in capitals: `HEADER`
+            error[LX104] "Header": the type of a block is written in capitals: `HEADER`
+        "#]],
+    );
+}
+
+#[test]
+fn extensions_keep_what_others_lose() {
+    check(
+        "HEADER:{f:a,t:b,s:1,\"x_a\":{A:1,a:null}}\nPLAN:[{i:1,t:\"x\",s:P,x_b:f)o}]\n",
+        expect![[r#"
+            HEADER:{f:a,t:b,s:1,x_a:{A:1,a:null}}
+            PLAN:[(i:1,t:"x",s:P,x_b:"f)o")]
+            warning[LX113] "\"x_a\"": a key needs no quotes
+            warning[LX007] "f)o": this text needs quotes
+        "#]],
+    );
+}
