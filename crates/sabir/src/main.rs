@@ -7,20 +7,23 @@
 mod axon;
 mod check;
 mod cli;
+mod convert;
 mod exit;
 mod explain;
 mod fmt;
 mod generate;
 mod input;
-mod llmx_root;
 mod json;
 mod llmx;
+mod llmx_root;
 mod lsp;
 mod notation;
 mod output;
 mod place;
 mod render;
 mod report;
+mod tokens;
+mod tongue;
 
 use std::process::ExitCode;
 

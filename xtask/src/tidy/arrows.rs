@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-llmcp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
     ("sabir-engine", &["sabir-base", "sabir-policy"]),
     ("sabir-ldp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
-    ("sabir", &["sabir-base", "sabir-axon", "sabir-llmx"]),
+    ("sabir", &["sabir-base", "sabir-axon", "sabir-llmx", "sabir-lingua"]),
     ("sabir-testkit", &[]),
     ("sabir-bench", &["sabir-base", "sabir-axon", "sabir-testkit"]),
     ("xtask", &["sabir-axon"]),
