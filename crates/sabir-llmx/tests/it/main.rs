@@ -7,3 +7,4 @@ mod hostile;
 mod parse;
 mod properties;
 mod reply;
+mod validate;
