@@ -4,7 +4,9 @@
 
 mod generate;
 mod hostile;
+mod inconsistencies;
 mod parse;
 mod properties;
 mod reply;
+mod spec;
 mod validate;
