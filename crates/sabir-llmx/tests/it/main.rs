@@ -4,7 +4,10 @@
 
 mod generate;
 mod hostile;
+mod inconsistencies;
 mod parse;
 mod paths;
 mod properties;
 mod reply;
+mod spec;
+mod validate;
