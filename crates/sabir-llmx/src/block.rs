@@ -128,6 +128,16 @@ impl BlockKind {
         }
     }
 
+    /// As `from_bytes`, but a type in lower case is read as well.
+    #[cold]
+    pub(crate) fn of_any_case(word: &[u8]) -> Self {
+        if let [b'x' | b'X', b'_', _, ..] = word {
+            return Self::Extension;
+        }
+        let row = TABLE.iter().find(|row| word.eq_ignore_ascii_case(row.word.as_bytes()));
+        row.map_or(Self::Unknown, |row| row.kind)
+    }
+
     pub(crate) fn from_index(index: u8) -> Self {
         let standard = Self::STANDARD.get(usize::from(index)).copied();
         standard.unwrap_or(if index == Self::Extension as u8 {
@@ -178,7 +188,7 @@ const fn field(
 }
 
 /// A sequence number fits every reader's integers when it fits JavaScript's.
-const MAX_SEQUENCE: i64 = (1 << 53) - 1;
+pub(crate) const MAX_SEQUENCE: i64 = (1 << 53) - 1;
 
 use FieldKind as Is;
 use Presence::{Optional, Required, RequiredIfOk};
@@ -360,6 +370,8 @@ mod tests {
             assert_eq!(BlockKind::from_word(info.word), kind);
             assert_eq!(BlockKind::from_index(kind as u8), kind);
         }
+        assert_eq!(BlockKind::of_any_case(b"Header"), BlockKind::Header);
+        assert_eq!(BlockKind::of_any_case(b"x_a"), BlockKind::Extension);
         assert_eq!(BlockKind::from_word("X_A"), BlockKind::Extension);
         assert_eq!(BlockKind::from_word("X_"), BlockKind::Unknown);
         assert_eq!(BlockKind::from_index(BlockKind::Extension as u8), BlockKind::Extension);

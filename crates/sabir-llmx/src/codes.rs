@@ -36,4 +36,22 @@ sabir_base::codes! {
     "LX120" TEXT_TOO_LARGE "llmx-text-too-large" "The text is four gigabytes or more.";
     "LX121" NO_BLOCKS "no-blocks" "A message is a HEADER and nothing else.";
     "LX122" UNEXPECTED_TEXT "unexpected-text" "Something stands where only a comma or a closing bracket can.";
+
+    "LX201" MISSING_FIELD "missing-field" "A block or a step lacks a field that it must have.";
+    "LX202" FIELD_TYPE "field-type" "A field holds another type of value than it should.";
+    "LX203" NOT_AN_INTEGER "not-an-integer" "A number is not whole, or is out of its range.";
+    "LX204" UNKNOWN_STATUS "unknown-status" "A status is none of the words that there are.";
+    "LX205" UNKNOWN_OPERATION "unknown-operation" "The operation of an ACT is none of those that are known.";
+    "LX206" UNKNOWN_FIELD "unknown-field" "A block has a field that is neither known nor an extension.";
+    "LX207" UNKNOWN_TYPE "unknown-type" "A block's type is neither known nor an extension.";
+    "LX208" EMPTY_LIST "empty-list" "A list that should hold something is empty.";
+    "LX209" EMPTY_TEXT "empty-text" "A name or a text that should say something is empty.";
+    "LX210" SEVERAL_RECEIVERS "several-receivers" "A HEADER names its receivers in a list.";
+    "LX211" ITEM_TYPE "item-type" "An item of a list of texts is no text.";
+    "LX212" MISSING_ERROR "missing-error" "An observation failed and does not say why.";
+    "LX213" ERROR_ON_SUCCESS "error-on-success" "An observation succeeded and gives an error.";
+    "LX214" CONTENT_ON_FAILURE "content-on-failure" "An observation failed and has content.";
+    "LX215" DEFAULT_NOT_OFFERED "default-not-offered" "The default of a question is none of its options.";
+    "LX216" DUPLICATE_STEP "duplicate-step" "Two steps of a plan have the same id.";
+    "LX217" NOT_A_STEP "not-a-step" "An item of a PLAN is no step.";
 }

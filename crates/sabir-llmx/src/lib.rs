@@ -6,20 +6,28 @@
 
 mod block;
 pub mod codes;
+mod findings;
 mod normal;
 mod parser;
 mod print;
+mod reply;
 mod same;
 mod strings;
 mod tree;
+mod typed;
 mod validate;
 mod view;
 
 pub use block::{BlockInfo, BlockKind, FieldInfo, FieldKind, Presence, Shape};
 pub use parser::{MAX_DEPTH, Parsed, parse};
 pub use print::print;
+pub use reply::{Reply, Response, replies};
 pub use same::same;
 pub use strings::{is_key, is_word, quote, quote_into};
 pub use tree::{Kind, NodeId, Tree};
+pub use typed::{
+    Act, Ask, Blk, Content, Ctx, End, Extra, Header, Obs, Operation, Outcome, Plan, Priority,
+    Receiver, Req, Res, Step, StepId, StepStatus, TypedMessage,
+};
 pub use validate::{check, validate};
 pub use view::{Block, Children, Field, Message, Node, Value};

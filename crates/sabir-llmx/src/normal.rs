@@ -31,6 +31,7 @@ pub(crate) fn is_verbatim(block: Block<'_>) -> bool {
 pub(crate) fn block_fields<'a>(block: Block<'a>) -> impl Iterator<Item = Normal<'a>> {
     let kind = block.kind();
     let failed = kind == BlockKind::Obs && is_failure(block);
+    let renames_content = failed && block.field("x_c").is_none();
     let info = kind.info();
     block.fields().filter_map(move |field| {
         let known = info.and_then(|info| info.field(field.key()));
@@ -39,7 +40,7 @@ pub(crate) fn block_fields<'a>(block: Block<'a>) -> impl Iterator<Item = Normal<
             if is_empty(field.value) {
                 return None;
             }
-            if block.field("x_c").is_none() {
+            if renames_content {
                 normal.key = Cow::Borrowed("x_c");
             }
         }
@@ -69,7 +70,7 @@ pub(crate) fn is_failure(obs: Block<'_>) -> bool {
     obs.get("s").and_then(Node::as_text).is_some_and(|status| status == "ERR")
 }
 
-fn is_empty(value: Node<'_>) -> bool {
+pub(crate) fn is_empty(value: Node<'_>) -> bool {
     matches!(value.kind(), Kind::Object | Kind::Tuple | Kind::Array)
         && value.children().all(|child| {
             let inner = child.as_field().map_or(child, |field| field.value);

@@ -14,13 +14,11 @@ mod value;
 use sabir_base::{Code, Diagnostic, Span};
 
 use crate::codes;
+use crate::findings::Findings;
 use crate::tree::{Kind, NodeData, NodeId, Tree};
 
 /// Deep enough for any message a person or model means, shallow enough for every walker's stack.
 pub const MAX_DEPTH: u8 = 128;
-
-/// More errors than this in one text help nobody, and a hostile text could make millions.
-const MAX_DIAGNOSTICS: usize = 1_000;
 
 /// An edit with more text than this helps nobody who reads it.
 const LONGEST_FIX: usize = 64 << 10;
@@ -56,12 +54,14 @@ struct Parser<'t> {
     bytes: &'t [u8],
     at: usize,
     nodes: Vec<NodeData>,
-    diagnostics: Vec<Diagnostic>,
+    findings: Findings,
     /// The closing brackets that are awaited, outermost first.
     awaited: [u8; MAX_DEPTH as usize],
     depth: usize,
     /// From here on no quote opens a string that ends: a scan to the end of the text has shown it.
     unclosed_strings_from: usize,
+    /// Where the last string that has no closing quote ends, without the blanks at its end.
+    broken_string_end: usize,
     /// Inside an extension, which is kept as it is.
     verbatim: bool,
 }
@@ -88,10 +88,11 @@ impl<'t> Parser<'t> {
             bytes: text.as_bytes(),
             at: 0,
             nodes,
-            diagnostics: Vec::new(),
+            findings: Findings::default(),
             awaited: [0; MAX_DEPTH as usize],
             depth: 0,
             unclosed_strings_from: usize::MAX,
+            broken_string_end: usize::MAX,
             verbatim: false,
         }
     }
@@ -182,16 +183,7 @@ impl<'t> Parser<'t> {
 
     #[cold]
     fn report(&mut self, diagnostic: Diagnostic) {
-        match self.diagnostics.len().cmp(&MAX_DIAGNOSTICS) {
-            std::cmp::Ordering::Less => self.diagnostics.push(diagnostic),
-            std::cmp::Ordering::Equal => {
-                let message =
-                    format!("more than {MAX_DIAGNOSTICS} findings; the rest is not listed");
-                let span = diagnostic.span;
-                self.diagnostics.push(Diagnostic::error(codes::TOO_MANY_ERRORS, span, message));
-            }
-            std::cmp::Ordering::Greater => {}
-        }
+        self.findings.push(diagnostic);
     }
 
     #[cold]

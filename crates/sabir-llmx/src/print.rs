@@ -75,10 +75,14 @@ impl Printer {
             }
             self.out.push_str(&field.key);
             self.out.push(':');
-            if field.verbatim {
-                self.out.push_str(field.value.text());
+            let value = field.value;
+            if open == '(' && value.kind() == Kind::Run && value.text().contains(')') {
+                // Here it would end the step.
+                quote_into(&mut self.out, value.text());
+            } else if field.verbatim {
+                self.out.push_str(value.text());
             } else {
-                self.value(field.value, field.bare);
+                self.value(value, field.bare);
             }
         }
         self.out.push(close);

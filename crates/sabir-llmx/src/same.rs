@@ -85,8 +85,11 @@ fn value(a: Node<'_>, b: Node<'_>) -> bool {
 
 /// As `value`, but nothing is normalised except white space and escapes.
 fn verbatim(a: Node<'_>, b: Node<'_>) -> bool {
-    if a.kind() != b.kind() {
-        return false;
+    match (a.kind(), b.kind()) {
+        // Text that should have quotes gets them where it could not stand without.
+        (Kind::Run, Kind::String) | (Kind::String, Kind::Run) => return a.as_text() == b.as_text(),
+        (a, b) if a != b => return false,
+        _ => {}
     }
     match a.kind() {
         Kind::Array | Kind::Object | Kind::Tuple => all(a.children(), b.children(), verbatim),

@@ -42,7 +42,11 @@ impl<'t> Parser<'t> {
                 }
                 continue;
             };
-            let kind = BlockKind::from_bytes(&self.bytes[start..head.word_end]);
+            let mut kind = BlockKind::from_bytes(&self.bytes[start..head.word_end]);
+            if kind == BlockKind::Unknown {
+                // A message starts although its HEADER is written in lower case.
+                kind = BlockKind::of_any_case(&self.bytes[start..head.word_end]);
+            }
             let word = Span { start: start as u32, end: head.word_end as u32 };
             if kind == BlockKind::Header || open.is_none() {
                 if let Some(done) = open.take() {
@@ -68,7 +72,8 @@ impl<'t> Parser<'t> {
             self.end_message(done);
         }
         self.nodes[0].first = messages.first;
-        Parsed { tree: Tree { text: self.text, nodes: self.nodes }, diagnostics: self.diagnostics }
+        let tree = Tree { text: self.text, nodes: self.nodes };
+        Parsed { tree, diagnostics: self.findings.into_list() }
     }
 
     fn byte_order_mark(&mut self) {
@@ -142,10 +147,10 @@ impl<'t> Parser<'t> {
         at
     }
 
-    fn block(&mut self, start: usize, head: Head, mut kind: BlockKind) -> NodeId {
+    fn block(&mut self, start: usize, head: Head, kind: BlockKind) -> NodeId {
         let word = &self.bytes[start..head.word_end];
         if word.iter().any(u8::is_ascii_lowercase) {
-            kind = self.lower_case_type(Span::new(start as u32, head.word_end as u32));
+            self.lower_case_type(Span::new(start as u32, head.word_end as u32));
         }
         self.at = head.body;
         let id = self.push(Kind::Block, start, head.word_end, kind as u8);
@@ -154,7 +159,7 @@ impl<'t> Parser<'t> {
         let body = match self.byte() {
             b'{' => self.object(b'}', Kind::Object),
             b'[' => self.array(kind == BlockKind::Plan),
-            _ => self.no_body(start),
+            _ => self.no_body(start, head, kind),
         };
         self.verbatim = false;
         self.close(id, body);
@@ -162,28 +167,46 @@ impl<'t> Parser<'t> {
     }
 
     #[cold]
-    fn lower_case_type(&mut self, word: Span) -> BlockKind {
+    fn lower_case_type(&mut self, word: Span) {
         let upper = self.text[word.range()].to_ascii_uppercase();
         let message = format!("the type of a block is written in capitals: `{upper}`");
         self.report(
             Diagnostic::error(codes::LOWER_CASE_TYPE, word, message)
                 .help(format!("write {upper}"))
-                .fix(Edit::replace(word, upper.clone())),
+                .fix(Edit::replace(word, upper)),
         );
-        BlockKind::from_word(&upper)
     }
 
-    /// `REQ:` with neither brace nor bracket after it.
+    /// `REQ:` with neither brace nor bracket after it. What stands on its line is its body; what
+    /// stands on the next is not.
     #[cold]
-    fn no_body(&mut self, start: usize) -> NodeId {
-        let body = self.at;
-        self.skip_to_block();
-        let span = self.since(body.min(self.at));
-        let word = self.text[start..body].trim_end().trim_end_matches(':').trim_end();
-        let message = format!("{word} needs braces or brackets after its colon");
+    fn no_body(&mut self, start: usize, head: Head, kind: BlockKind) -> NodeId {
+        let between = &self.text[head.word_end..head.body];
+        let body = if between.contains('\n') || self.at_end() || self.at_sure_head(self.at) {
+            self.at = head.word_end + between.find(':').map_or(0, |colon| colon + 1);
+            self.at
+        } else {
+            self.skip_to_block();
+            head.body
+        };
+        let word = &self.text[start..head.word_end];
+        let span = match body == self.at {
+            true => Span::new(start as u32, head.word_end as u32),
+            false => self.since(body),
+        };
+        let needed = match kind {
+            BlockKind::Plan => "brackets",
+            BlockKind::Extension | BlockKind::Unknown => "braces or brackets",
+            _ => "braces",
+        };
+        let example = match kind {
+            BlockKind::Plan => "[(i:1,t:\"...\",s:P),...]",
+            _ => "{key:value,...}",
+        };
+        let message = format!("{word} needs {needed} after its colon");
         self.report(
             Diagnostic::error(codes::BLOCK_SHAPE, span, message)
-                .help(format!("write {word}:{{key:value,...}}")),
+                .help(format!("write {word}:{example}")),
         );
         self.leaf(Kind::Error, body, 0)
     }

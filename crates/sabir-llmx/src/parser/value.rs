@@ -107,6 +107,7 @@ impl Parser<'_> {
     fn unterminated(&mut self, start: usize) -> u8 {
         let line = self.bytes[start..].iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         self.at = line.map_or(self.bytes.len(), |length| start + length);
+        self.broken_string_end = self.text[..self.at].trim_end().len();
         self.report(
             Diagnostic::error(
                 codes::UNTERMINATED_STRING,
