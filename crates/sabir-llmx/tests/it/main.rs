@@ -4,6 +4,7 @@
 
 mod generate;
 mod hostile;
+mod json;
 mod parse;
 mod properties;
 mod reply;
