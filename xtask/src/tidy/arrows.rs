@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sabir", &["sabir-base", "sabir-axon", "sabir-llmx", "sabir-lingua"]),
     ("sabir-testkit", &[]),
     ("sabir-bench", &["sabir-base", "sabir-axon", "sabir-testkit"]),
-    ("xtask", &["sabir-axon"]),
+    ("xtask", &["sabir-axon", "sabir-llmx"]),
 ];
 
 /// The crate that only tests may use, and that every test may use.

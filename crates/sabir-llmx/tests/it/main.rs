@@ -5,6 +5,7 @@
 mod generate;
 mod hostile;
 mod inconsistencies;
+mod json;
 mod parse;
 mod paths;
 mod properties;
