@@ -29,7 +29,7 @@ Counts the tokens of the same conversations in every notation, and writes the pa
 Usage: sabir-bench tokens [--check] [--json FILE]
 
   --check      write nothing; fail when the committed page is not what would be written
-  --json FILE  where to write every count [default: target/tokens.json]
+  --json FILE  where to write every count and every text [default: target/tokens.json]
 ";
 
 const PAGE: &str = "docs/benchmarks/tokens.md";
@@ -65,7 +65,7 @@ pub(crate) fn command(mut parser: Parser) -> anyhow::Result<()> {
     for (path, text) in &files {
         write(Path::new(path), text)?;
     }
-    write(&json, &format!("{:#}\n", report::numbers(&counts)))?;
+    write(&json, &format!("{:#}\n", report::numbers(&scenarios, &counts)?))?;
     print!("{}", report::summary(&counts));
     eprintln!("written: {PAGE}, {PLOT}, {}", json.display());
     Ok(())

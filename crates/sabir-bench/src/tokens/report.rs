@@ -298,7 +298,7 @@ fn every_scenario(out: &mut String, counts: &Counts) {
     let _ = writeln!(
         out,
         "\n## Every conversation\n\nTokens with `{}`; in brackets, how many messages.
-`cargo xtask bench tokens` writes the counts of all vocabularies to `target/tokens.json`.\n",
+`cargo xtask bench tokens` writes the counts of all vocabularies, and every text that was counted, to `target/tokens.json`.\n",
         MAIN.name()
     );
     table_head(out, "conversation");
@@ -324,8 +324,8 @@ fn share(ratio: f64) -> String {
     format!("{:.1}%", ratio * 100.0)
 }
 
-/// Every count, for programs.
-pub(crate) fn numbers(counts: &Counts) -> Value {
+/// Every count for programs, and every text that was counted for whoever doubts one.
+pub(crate) fn numbers(scenarios: &[Scenario], counts: &Counts) -> Result<Value> {
     let by_notation = |count: &dyn Fn(Notation) -> usize| -> Value {
         let counts = Notation::ALL.iter();
         counts.map(|it| (it.key().to_owned(), count(*it).into())).collect::<Map<_, _>>().into()
@@ -337,24 +337,35 @@ pub(crate) fn numbers(counts: &Counts) -> Value {
             .collect::<Map<_, _>>()
             .into()
     };
-    let scenarios = counts.rows.iter().map(|row| {
-        json!({
+    let texts = |scenario: &Scenario, notation: Notation| -> Result<Value> {
+        let messages = scenario.messages.iter().enumerate();
+        let texts = messages.map(|(index, message)| notation.encode(message, index + 1));
+        Ok(texts.collect::<Result<Vec<String>>>()?.into())
+    };
+    let mut rows = Vec::new();
+    for (scenario, row) in scenarios.iter().zip(&counts.rows) {
+        let texts: Map<String, Value> = Notation::ALL
+            .iter()
+            .map(|it| Ok((it.key().to_owned(), texts(scenario, *it)?)))
+            .collect::<Result<_>>()?;
+        rows.push(json!({
             "name": row.name,
             "family": row.family.title(),
             "messages": row.messages,
             "bytes": by_notation(&|notation| row.bytes[notation as usize]),
             "tokens": by_both(&|tokenizer, notation| row.tokens(tokenizer, notation)),
-        })
-    });
+            "texts": texts,
+        }));
+    }
     let prompts: Map<String, Value> =
         Notation::ALL.iter().map(|it| (it.key().to_owned(), teach::prompt(*it).into())).collect();
-    json!({
+    Ok(json!({
         "messages": counts.messages(),
         "totals": by_both(&|tokenizer, notation| counts.total(tokenizer, notation)),
         "prompt_tokens": by_both(&|tokenizer, notation| counts.prompt(tokenizer, notation)),
         "prompts": prompts,
-        "scenarios": scenarios.collect::<Vec<_>>(),
-    })
+        "scenarios": rows,
+    }))
 }
 
 /// For the terminal: the shares of compact JSON.
