@@ -3,30 +3,7 @@
 //! `AX0` is about characters, `AX1` about syntax, `AX2` about metadata, `AX3` about types and
 //! scope, `AX4` about conversations, `AX5` about profiles, `AX9` is advice.
 
-use sabir_base::Code;
-
-/// One row of the table: the code, its name in words, what it says in one line.
-#[derive(Clone, Copy, Debug)]
-pub struct CodeInfo {
-    pub code: Code,
-    pub name: &'static str,
-    pub summary: &'static str,
-}
-
-macro_rules! codes {
-    ($($text:literal $constant:ident $name:literal $summary:literal;)*) => {
-        $(
-            #[doc = $summary]
-            pub const $constant: Code = Code::new($text);
-        )*
-
-        /// Every code, in order.
-        pub const ALL: &[CodeInfo] =
-            &[$(CodeInfo { code: $constant, name: $name, summary: $summary }),*];
-    };
-}
-
-codes! {
+sabir_base::codes! {
     "AX001" UNTERMINATED_STRING "unterminated-string" "A string has no closing quote.";
     "AX002" UNTERMINATED_COMMENT "unterminated-comment" "A comment has no closing `*)`.";
     "AX003" UNKNOWN_ESCAPE "unknown-escape" "A backslash in a string is followed by something that is not an escape.";

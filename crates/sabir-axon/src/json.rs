@@ -5,7 +5,6 @@
 
 mod decode;
 mod encode;
-mod read;
 mod schema;
 
 pub use decode::{DecodeError, decode};

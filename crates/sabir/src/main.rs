@@ -5,12 +5,18 @@
 #![expect(clippy::disallowed_methods, reason = "the outermost crate reads files and environment")]
 
 mod axon;
+mod check;
 mod cli;
 mod exit;
 mod explain;
+mod fmt;
 mod generate;
 mod input;
+mod llmx_root;
+mod json;
+mod llmx;
 mod lsp;
+mod notation;
 mod output;
 mod place;
 mod render;

@@ -11,14 +11,15 @@ use crate::finding::Finding;
 /// commit of a crate is held to the plan.
 const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-base", &[]),
-    ("sabir-axon", &["sabir-base"]),
-    ("sabir-llmx", &["sabir-base"]),
+    ("sabir-grammar", &[]),
+    ("sabir-axon", &["sabir-base", "sabir-grammar"]),
+    ("sabir-llmx", &["sabir-base", "sabir-grammar"]),
     ("sabir-lingua", &["sabir-base", "sabir-axon", "sabir-llmx"]),
     ("sabir-policy", &["sabir-base"]),
     ("sabir-llmcp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
     ("sabir-engine", &["sabir-base", "sabir-policy"]),
     ("sabir-ldp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
-    ("sabir", &["sabir-base", "sabir-axon"]),
+    ("sabir", &["sabir-base", "sabir-axon", "sabir-llmx"]),
     ("sabir-testkit", &[]),
     ("sabir-bench", &["sabir-base", "sabir-axon", "sabir-lingua", "sabir-testkit"]),
     ("xtask", &["sabir-axon"]),

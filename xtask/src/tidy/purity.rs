@@ -8,8 +8,9 @@ use super::rust_text;
 use crate::finding::Finding;
 
 /// The crates below the line in ARCHITECTURE.md, whether they exist yet or not.
-pub(super) const PURE: [&str; 8] = [
+pub(super) const PURE: [&str; 9] = [
     "sabir-base",
+    "sabir-grammar",
     "sabir-axon",
     "sabir-llmx",
     "sabir-lingua",

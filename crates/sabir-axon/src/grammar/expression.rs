@@ -6,48 +6,14 @@
 //! everything to its right, so nothing may follow it; and llama.cpp keeps one stack per reading,
 //! so readings that stay open inside brackets would multiply with every level.
 
-use super::rule::{
-    Expr, Table, choice, comma_separated, followed_by_more, lit, many, one_of, opt, rule, seq, ws,
-};
+use sabir_grammar::{Depth, Expr, Table, choice, lit, many, one_of, opt, rule, seq};
 
-/// How many more levels of brackets, calls and nested messages may open.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Depth {
-    Unbounded,
-    Left(u8),
-}
+use super::punctuation::{comma, comma_separated, followed_by_more, ws};
 
-impl Depth {
-    pub(super) fn new(max_depth: Option<u8>) -> Self {
-        max_depth.map_or(Depth::Unbounded, Depth::Left)
-    }
-
-    /// The name of a rule at this depth.
-    pub(super) fn name(self, base: &str) -> String {
-        match self {
-            Depth::Unbounded => base.to_owned(),
-            Depth::Left(levels) => format!("{base}_{levels}"),
-        }
-    }
-
-    /// One level further in, if there is one.
-    fn deeper(self) -> Option<Self> {
-        match self {
-            Depth::Unbounded => Some(self),
-            Depth::Left(levels) => levels.checked_sub(1).map(Depth::Left),
-        }
-    }
-}
-
+/// One level of depth is one bracket, call or nested message.
 pub(super) fn add(table: &mut Table, depth: Depth) {
-    let mut level = Some(depth);
-    while let Some(depth) = level {
+    for depth in depth.levels() {
         Level { table, depth }.add();
-        level = match depth {
-            // The rules of the only level refer to themselves.
-            Depth::Unbounded => None,
-            Depth::Left(_) => depth.deeper(),
-        };
     }
     add_operators(table);
     table.phrase("primary_dashed", choice([rule("reference_dashed"), rule("plain_dashed")]));
@@ -304,7 +270,7 @@ impl Level<'_> {
 
     /// A list that is no list of agents: empty, or with an item that is more than a reference.
     fn add_mixed_list(&mut self, inner: Depth) {
-        let references = many(seq([rule("reference"), ws(), lit(","), ws()]));
+        let references = many(seq([rule("reference"), comma()]));
         let item = rule(inner.name("expression"));
         let items = followed_by_more(rule(inner.name("item_mixed")), item);
         self.phrase(

@@ -4,9 +4,10 @@
 //! So a token ends where a dot or a dash may start something else (`1..2`, `a->b`), and names and
 //! numbers are put together by phrases.
 
-use super::rule::{
+use sabir_grammar::{
     Class, Except, Expr, Table, choice, class, lit, many, one_of, opt, rule, seq, some,
 };
+
 use crate::performative::Performative;
 use crate::unit::Unit;
 
@@ -66,10 +67,10 @@ fn add_names(table: &mut Table) {
     table.token(
         "word_plain",
         Expr::Except(Except {
-            base: "word",
+            base: "word".to_owned(),
             first: letter(),
             rest: word_part(),
-            words: Performative::ALL.iter().map(|performative| performative.word()).collect(),
+            words: Performative::ALL.iter().map(|it| it.word().to_owned()).collect(),
         }),
     );
     table.token("word", seq([Expr::Class(letter()), many(Expr::Class(word_part()))]));

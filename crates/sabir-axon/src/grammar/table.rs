@@ -1,18 +1,19 @@
 //! The table itself: documents, metadata, routing. Expressions and words have files of their own.
 
-use super::expression::{self, Depth};
-use super::lexical;
-use super::options::{AgentName, Options};
-use super::rule::{
-    Expr, Table, choice, class, comma_separated, lit, many, one_of, opt, rule, seq, ws,
+use sabir_grammar::{
+    Depth, Expr, Introduction, Table, choice, class, lit, many, one_of, opt, rule, seq,
 };
+
+use super::options::{AgentName, Options};
+use super::punctuation::{comma, comma_separated, ws};
+use super::{expression, lexical};
 use crate::performative::Performative;
 use crate::tier::{MetaField, MetaValue, Presence, Tier};
 
 /// White space is explicit everywhere: it may stand between tokens, but not inside a name or
 /// between a number and its unit, so no dialect's blanket "ignore white space" would do.
 pub(super) fn build(options: &Options) -> Table {
-    let mut table = Table::new();
+    let mut table = Table::new(INTRODUCTION);
     let depth = Depth::new(options.max_depth);
     add_document(&mut table, options, depth);
     match options.tier {
@@ -25,6 +26,14 @@ pub(super) fn build(options: &Options) -> Table {
     lexical::add(&mut table);
     table.without_unreachable()
 }
+
+const INTRODUCTION: Introduction = Introduction {
+    ebnf: "AXON, without comments. White space is written out (ws, space): where neither stands, \
+           none is allowed.",
+    lark: "AXON for llguidance. Comments are not part of it. White space is explicit: do not add \
+           %ignore.",
+    gbnf: "AXON for llama.cpp. Comments are not part of it.",
+};
 
 fn add_document(table: &mut Table, options: &Options, depth: Depth) {
     let more = many(seq([rule("space"), rule("full_message")]));
@@ -52,12 +61,8 @@ fn add_meta_template(table: &mut Table, tier: Tier) {
             MetaValue::PositiveInteger => rule("positive"),
             MetaValue::Priority => rule("priority"),
         };
-        let pair = [lit(field.key), ws(), lit(":"), ws(), value];
-        let comma = [ws(), lit(","), ws()];
-        let whole = Expr::Sequence(match index {
-            0 => pair.into(),
-            _ => comma.into_iter().chain(pair).collect(),
-        });
+        let pair = seq([lit(field.key), ws(), lit(":"), ws(), value]);
+        let whole = if index == 0 { pair } else { seq([comma(), pair]) };
         match field.presence(tier) {
             Presence::Required => parts.push(whole),
             Presence::RequiredInReply | Presence::Optional => parts.push(opt(whole)),

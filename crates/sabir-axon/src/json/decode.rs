@@ -3,8 +3,9 @@
 //! The decoder builds the tree that a parser would have read and hands it to the printer, so there
 //! is one place that knows how AXON is written.
 
+use sabir_base::json::{Json, JsonError, JsonKind, JsonValue};
+
 use super::VERSION;
-use super::read::{Json, JsonKind, JsonValue};
 use crate::lexer::{is_extension, is_identifier};
 use crate::print::print_built;
 use crate::strings::quote_into;
@@ -23,14 +24,9 @@ pub struct DecodeError {
     pub help: Option<String>,
 }
 
-impl DecodeError {
-    pub(super) fn new(pointer: String, message: impl Into<String>) -> Self {
-        Self { pointer, message: message.into(), help: None }
-    }
-
-    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
+impl From<JsonError> for DecodeError {
+    fn from(JsonError { pointer, message, help }: JsonError) -> Self {
+        Self { pointer, message, help }
     }
 }
 
@@ -47,17 +43,24 @@ impl std::error::Error for DecodeError {}
 
 /// Reads a document, a list of messages or one message, and gives AXON on the wire.
 pub fn decode(json: &str) -> Result<String, DecodeError> {
-    let json = Json::read(json)?;
+    Ok(to_axon(&Json::read(json, MAX_JSON_DEPTH)?)?)
+}
+
+fn to_axon(json: &Json<'_>) -> Result<String, JsonError> {
     let mut builder = Builder::new();
     builder.document(json.top())?;
-    let too_deep = || DecodeError::new(String::new(), too_deep_message());
+    let too_deep = || JsonError::new(too_deep_message());
     let text = print_built(&builder.tree()).ok_or_else(too_deep)?;
     // The laws say that this finds nothing. A peer must not get wrong AXON if they do not hold.
     match parse(&text).diagnostics.into_iter().find(|found| found.is_error()) {
-        Some(found) => Err(DecodeError::new(String::new(), found.message)),
+        Some(found) => Err(JsonError::new(found.message)),
         None => Ok(text),
     }
 }
+
+/// A document of AXON's own greatest depth stays below: sixteen levels of JSON for each of its
+/// levels (six operators and `approx`, then a call with a named argument), and the document itself.
+const MAX_JSON_DEPTH: usize = 16 * MAX_DEPTH as usize + 16;
 
 /// More `~` than anybody writes, few enough to print.
 const MAX_APPROX: u32 = u16::MAX as u32;
@@ -65,7 +68,7 @@ const MAX_APPROX: u32 = u16::MAX as u32;
 const FORMS: &str = "an expression is a string, true, false, null, an array, or an object with one \
                      of: num, record, ref, var, name, tag, call, approx, op, performative";
 
-type Built = Result<NodeId, DecodeError>;
+type Built = Result<NodeId, JsonError>;
 
 /// A tree in the making. Its text holds the lexemes one after the other.
 struct Builder {
@@ -133,7 +136,7 @@ impl Builder {
         self.nodes[id.0 as usize].first = siblings.first;
     }
 
-    fn enter(&mut self, value: JsonValue<'_>) -> Result<(), DecodeError> {
+    fn enter(&mut self, value: JsonValue<'_>) -> Result<(), JsonError> {
         if self.depth == MAX_DEPTH {
             return Err(value.error(too_deep_message()));
         }
@@ -141,21 +144,21 @@ impl Builder {
         Ok(())
     }
 
-    fn document(&mut self, value: JsonValue<'_>) -> Result<(), DecodeError> {
+    fn document(&mut self, value: JsonValue<'_>) -> Result<(), JsonError> {
         let mut messages = Siblings::NONE;
         let many = match value.kind() {
             JsonKind::Array => Some(value),
             JsonKind::Object if value.get("performative").is_some() => None,
             JsonKind::Object => {
-                only(value, &["axon", "messages"])?;
-                let version = required(value, "axon", "a document")?;
+                value.only_keys(&["axon", "messages"])?;
+                let version = value.required("axon", "a document")?;
                 if version.text() != VERSION.to_string() {
                     return Err(version
                         .error(format!("this version of the encoding is {VERSION}"))
                         .help(format!("write \"axon\":{VERSION}")));
                 }
-                let list = required(value, "messages", "a document")?;
-                expect(list, JsonKind::Array)?;
+                let list = value.required("messages", "a document")?;
+                list.expect_kind(JsonKind::Array)?;
                 Some(list)
             }
             kind => {
@@ -184,30 +187,30 @@ impl Builder {
 
     /// A message with the `keys` that it may have where it stands.
     fn message(&mut self, value: JsonValue<'_>, keys: &[&str]) -> Built {
-        expect(value, JsonKind::Object)?;
-        only(value, keys)?;
+        value.expect_kind(JsonKind::Object)?;
+        value.only_keys(keys)?;
         let mut parts = Siblings::NONE;
         if let Some(meta) = value.get("meta") {
             let meta = self.meta(meta)?;
             self.add(&mut parts, meta);
         }
-        let performative = self.performative(required(value, "performative", "a message")?)?;
+        let performative = self.performative(value.required("performative", "a message")?)?;
         self.add(&mut parts, performative);
         for side in ["from", "to"] {
-            let endpoint = self.endpoint(required(value, side, "a message")?)?;
+            let endpoint = self.endpoint(value.required(side, "a message")?)?;
             self.add(&mut parts, endpoint);
         }
-        let content = self.expr(required(value, "content", "a message")?)?;
+        let content = self.expr(value.required("content", "a message")?)?;
         self.add(&mut parts, content);
         Ok(self.branch(Kind::Message, parts.first))
     }
 
     fn meta(&mut self, value: JsonValue<'_>) -> Built {
         let is_key = |key: &str| is_bare_key(key) || key == "^" || key == "%%";
-        expect(value, JsonKind::Object)?;
-        if let Some(wrong) = value.children().find(|field| !is_key(field.key())) {
+        value.expect_kind(JsonKind::Object)?;
+        if let Some((key, wrong)) = value.fields().find(|(key, _)| !is_key(key)) {
             return Err(wrong
-                .error(format!("{:?} cannot be a key of metadata", wrong.key()))
+                .error(format!("{key:?} cannot be a key of metadata"))
                 .help("keys of metadata are identifiers, `^` and `%%`"));
         }
         if value.children().next().is_none() {
@@ -271,11 +274,11 @@ impl Builder {
 
     /// The fields of a record or of metadata, linked; the first of them.
     fn fields(&mut self, value: JsonValue<'_>, keys: Keys) -> Built {
-        expect(value, JsonKind::Object)?;
+        value.expect_kind(JsonKind::Object)?;
         self.enter(value)?;
         let mut fields = Siblings::NONE;
-        for field in value.children() {
-            let field = self.field(field.key(), field, keys)?;
+        for (key, value) in value.fields() {
+            let field = self.field(key, value, keys)?;
             self.add(&mut fields, field);
         }
         self.depth -= 1;
@@ -315,7 +318,7 @@ impl Builder {
         value: JsonValue<'_>,
         element: fn(&mut Self, JsonValue<'_>) -> Built,
     ) -> Built {
-        expect(value, JsonKind::Array)?;
+        value.expect_kind(JsonKind::Array)?;
         self.enter(value)?;
         let mut elements = Siblings::NONE;
         for child in value.children() {
@@ -362,17 +365,17 @@ impl Builder {
         } else if let Some(name) = says("tag") {
             self.tag(value, name)
         } else if let Some(fields) = says("record") {
-            only(value, &["record"])?;
+            value.only_keys(&["record"])?;
             let fields = self.fields(fields, Keys::Any)?;
             Ok(self.branch(Kind::Record, fields))
         } else if let Some(name) = says("ref") {
-            only(value, &["ref"])?;
+            value.only_keys(&["ref"])?;
             self.named(Kind::Ref, "@", name)
         } else if let Some(name) = says("var") {
-            only(value, &["var"])?;
+            value.only_keys(&["var"])?;
             self.named(Kind::Var, "$", name)
         } else if let Some(name) = says("name") {
-            only(value, &["name"])?;
+            value.only_keys(&["name"])?;
             self.name(name)
         } else {
             let help = format!("{FORMS}; key-value pairs are written {{\"record\":{{...}}}}");
@@ -402,7 +405,7 @@ impl Builder {
     }
 
     fn tag(&mut self, value: JsonValue<'_>, name: JsonValue<'_>) -> Built {
-        only(value, &["tag", "record"])?;
+        value.only_keys(&["tag", "record"])?;
         let tag = self.named(Kind::Tag, "#", name)?;
         if let Some(fields) = value.get("record") {
             let fields = self.fields(fields, Keys::Any)?;
@@ -413,7 +416,7 @@ impl Builder {
     }
 
     fn number(&mut self, value: JsonValue<'_>, digits: JsonValue<'_>) -> Built {
-        only(value, &["num", "unit"])?;
+        value.only_keys(&["num", "unit"])?;
         let lexeme = digits.string()?;
         if !is_number(&lexeme) {
             return Err(digits
@@ -437,13 +440,13 @@ impl Builder {
     }
 
     fn call(&mut self, value: JsonValue<'_>, name: JsonValue<'_>) -> Built {
-        only(value, &["call", "args"])?;
+        value.only_keys(&["call", "args"])?;
         let text = name.string()?;
         if !is_path(&text) {
             return Err(bad_name(name, &text).help(NAME_HELP));
         }
         let call = self.leaf(Kind::Call, "", &text);
-        let args = required(value, "args", "a call")?;
+        let args = value.required("args", "a call")?;
         let first = self.list(args, Self::argument)?;
         refuse_duplicate_names(args)?;
         self.nodes[call.0 as usize].first = first;
@@ -454,16 +457,16 @@ impl Builder {
         let Some(name) = value.get("arg").filter(|_| value.kind() == JsonKind::Object) else {
             return self.expr(value);
         };
-        only(value, &["arg", "value"])?;
+        value.only_keys(&["arg", "value"])?;
         let key = name.string()?;
         if !is_bare_key(&key) {
             return Err(bad_name(name, &key).help("the name of an argument is one identifier"));
         }
-        self.field(&key, required(value, "value", "a named argument")?, Keys::Bare)
+        self.field(&key, value.required("value", "a named argument")?, Keys::Bare)
     }
 
     fn approx(&mut self, value: JsonValue<'_>, of: JsonValue<'_>) -> Built {
-        only(value, &["approx", "times"])?;
+        value.only_keys(&["approx", "times"])?;
         let times = match value.get("times") {
             None => 1,
             Some(times) => {
@@ -480,7 +483,7 @@ impl Builder {
     }
 
     fn operation(&mut self, value: JsonValue<'_>, op: JsonValue<'_>) -> Built {
-        only(value, &["op", "args"])?;
+        value.only_keys(&["op", "args"])?;
         let symbol = op.string()?;
         let comparison = Comparison::ALL.into_iter().find(|known| known.symbol() == symbol);
         let (kind, extra) = match (&*symbol, comparison) {
@@ -496,8 +499,8 @@ impl Builder {
                     .help("operators: -> <- & | < > <= >= != = .."));
             }
         };
-        let args = required(value, "args", "an operation")?;
-        expect(args, JsonKind::Array)?;
+        let args = value.required("args", "an operation")?;
+        args.expect_kind(JsonKind::Array)?;
         let count = args.children().take(3).count();
         let pair = matches!(kind, Kind::Compare | Kind::Range);
         if count < 2 || pair && count > 2 {
@@ -530,33 +533,11 @@ fn too_deep_message() -> String {
     format!("brackets and nested messages go deeper than {MAX_DEPTH} levels")
 }
 
-fn bad_name(value: JsonValue<'_>, name: &str) -> DecodeError {
+fn bad_name(value: JsonValue<'_>, name: &str) -> JsonError {
     value.error(format!("{name:?} is not a name"))
 }
 
-fn expect(value: JsonValue<'_>, kind: JsonKind) -> Result<(), DecodeError> {
-    let found = value.kind();
-    if found == kind {
-        return Ok(());
-    }
-    Err(value.error(format!("expected {}, found {}", kind.name(), found.name())))
-}
-
-/// Refuses keys that are not among `keys`.
-fn only(value: JsonValue<'_>, keys: &[&str]) -> Result<(), DecodeError> {
-    match value.children().find(|child| !keys.contains(&child.key())) {
-        Some(unknown) => Err(unknown
-            .error(format!("the key {:?} does not belong here", unknown.key()))
-            .help(format!("keys here: {}", keys.join(", ")))),
-        None => Ok(()),
-    }
-}
-
-fn required<'a>(value: JsonValue<'a>, key: &str, what: &str) -> Result<JsonValue<'a>, DecodeError> {
-    value.get(key).ok_or_else(|| value.error(format!("{what} needs the key {key:?}")))
-}
-
-fn refuse_duplicate_names(args: JsonValue<'_>) -> Result<(), DecodeError> {
+fn refuse_duplicate_names(args: JsonValue<'_>) -> Result<(), JsonError> {
     let named = args.children().filter(|arg| arg.kind() == JsonKind::Object);
     let named = named.filter_map(|arg| arg.get("arg"));
     let mut names = Vec::new();

@@ -1,28 +1,25 @@
-//! EBNF in the style of the AXON specification, with ISO's `-` for "except" and `? ?` for what has
-//! no other name.
+//! EBNF in the style of specifications, with ISO's `-` for "except" and `? ?` for what has no other
+//! name.
 
-use super::print::{self, Bars, Dialect, Piece};
-use super::rule::{Class, Except, Table};
+use crate::print::{self, Bars, Dialect, Layout, Piece};
+use crate::{Class, Except, Table};
 
-pub(super) fn print(table: &Table) -> String {
-    let mut out = print::comment(INTRODUCTION, "(* ", " *)");
-    for rule in &table.rules {
-        out.push('\n');
-        if let Some(comment) = rule.comment {
-            out.push_str(&print::comment(comment, "(* ", " *)"));
-        }
-        let head = format!("{} =", rule.name);
-        out.push_str(&print::render_rule(&Ebnf, &rule.body, &head, " ;", Bars::Leading));
-        out.push('\n');
-    }
-    out
+pub(crate) fn print(table: &Table) -> String {
+    print::table(&Ebnf, table.introduction.ebnf, table)
 }
 
 struct Ebnf;
 
 impl Dialect for Ebnf {
-    fn literal(&self, text: &str) -> Piece {
-        Piece::atom(quote(text))
+    const LAYOUT: Layout =
+        Layout { comment: ("(* ", " *)"), defines: " =", ends: " ;", bars: Bars::Leading };
+
+    fn name(&self, rule: &str) -> String {
+        rule.to_owned()
+    }
+
+    fn literal(&self, text: &str) -> String {
+        quote(text)
     }
 
     fn class(&self, class: &Class) -> Piece {
@@ -33,10 +30,6 @@ impl Dialect for Ebnf {
             (false, 1) => Piece::atom(text),
             (false, _) => Piece::choice(text),
         }
-    }
-
-    fn reference(&self, name: &str) -> Piece {
-        Piece::atom(name)
     }
 
     fn except(&self, except: &Except) -> Piece {
@@ -58,18 +51,13 @@ impl Dialect for Ebnf {
     }
 }
 
+/// In the quotes that need no escape, if there are such.
 fn quote(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            '\n' => out.push_str("\\n"),
-            c => out.push(c),
-        }
+    if !text.contains('"') || text.contains('\'') {
+        return print::quote(text);
     }
-    if out.contains('"') { format!("'{out}'") } else { format!("\"{out}\"") }
+    let inner: String = text.chars().map(|c| print::escape(c, "\\")).collect();
+    format!("'{inner}'")
 }
 
 fn span((low, high): (char, char)) -> String {
@@ -80,6 +68,3 @@ fn span((low, high): (char, char)) -> String {
     };
     if low == high { end(low) } else { format!("{}..{}", end(low), end(high)) }
 }
-
-const INTRODUCTION: &str = "AXON, without comments. White space is written out (ws, space): \
-    where neither stands, none is allowed.";

@@ -1,0 +1,38 @@
+//! The LLMX notation, whole: messages of compact blocks, as agents exchange them.
+//!
+//! Lenient in what it reads, with a diagnostic for whatever is not in the strict form; strict in
+//! what it writes. This crate knows text and trees. It refuses to know files, clocks, sockets and
+//! terminals.
+
+mod block;
+pub mod codes;
+mod findings;
+mod normal;
+mod parser;
+mod path;
+mod print;
+mod reply;
+mod same;
+mod strings;
+mod tree;
+mod typed;
+mod validate;
+mod view;
+
+pub use block::{BlockInfo, BlockKind, FieldInfo, FieldKind, Presence, Shape};
+pub use parser::{MAX_DEPTH, Parsed, parse};
+pub use path::{
+    Component, LineRange, Link, Links, MAX_LINKS, PathError, PathPlace, PathRef, ResolvedPath,
+    check_path, check_paths, escape, paths, resolve,
+};
+pub use print::print;
+pub use reply::{Reply, Response, replies};
+pub use same::same;
+pub use strings::{is_key, is_word, quote, quote_into};
+pub use tree::{Kind, NodeId, Tree};
+pub use typed::{
+    Act, Ask, Blk, Content, Ctx, End, Extra, Header, Obs, Operation, Outcome, Plan, Priority,
+    Receiver, Req, Res, Step, StepId, StepStatus, TypedMessage,
+};
+pub use validate::{check, validate};
+pub use view::{Block, Children, Field, Message, Node, Value};

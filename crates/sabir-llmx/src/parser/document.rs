@@ -1,0 +1,217 @@
+//! Blocks, and the messages they make up: a HEADER starts the next one.
+
+use sabir_base::{Diagnostic, Edit, Span};
+
+use super::{KEY, LETTER, Parsed, Parser, SPACE, Siblings, is};
+use crate::block::BlockKind;
+use crate::codes;
+use crate::tree::{Kind, NodeId, Tree};
+
+/// `TYPE:` as found in the text.
+#[derive(Clone, Copy)]
+pub(super) struct Head {
+    pub(super) word_end: usize,
+    /// Where the body starts, or should start.
+    pub(super) body: usize,
+}
+
+/// The message that is being read.
+struct Open {
+    id: NodeId,
+    blocks: Siblings,
+    /// Of its HEADER's type, while no other block has come.
+    lone_header: Option<Span>,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn document(mut self) -> Parsed<'t> {
+        self.byte_order_mark();
+        let mut messages = Siblings::NONE;
+        let mut open: Option<Open> = None;
+        loop {
+            self.skip_space();
+            if self.at_end() {
+                break;
+            }
+            let start = self.at;
+            let Some(head) = self.head(start) else {
+                let junk = self.outside();
+                match &mut open {
+                    Some(message) => message.blocks.add(&mut self, junk),
+                    None => messages.add(&mut self, junk),
+                }
+                continue;
+            };
+            let mut kind = BlockKind::from_bytes(&self.bytes[start..head.word_end]);
+            if kind == BlockKind::Unknown {
+                // A message starts although its HEADER is written in lower case.
+                kind = BlockKind::of_any_case(&self.bytes[start..head.word_end]);
+            }
+            let word = Span { start: start as u32, end: head.word_end as u32 };
+            if kind == BlockKind::Header || open.is_none() {
+                if let Some(done) = open.take() {
+                    self.end_message(done);
+                }
+                let id = self.push(Kind::Message, start, start, 0);
+                messages.add(&mut self, id);
+                let lone_header = (kind == BlockKind::Header).then_some(word);
+                if lone_header.is_none() {
+                    self.missing_header(word);
+                }
+                open = Some(Open { id, blocks: Siblings::NONE, lone_header });
+            } else if let Some(message) = &mut open {
+                message.lone_header = None;
+            }
+            let block = self.block(start, head, kind);
+            if let Some(message) = &mut open {
+                message.blocks.add(&mut self, block);
+                self.close(message.id, message.blocks.first);
+            }
+        }
+        if let Some(done) = open.take() {
+            self.end_message(done);
+        }
+        self.nodes[0].first = messages.first;
+        let tree = Tree { text: self.text, nodes: self.nodes };
+        Parsed { tree, diagnostics: self.findings.into_list() }
+    }
+
+    fn byte_order_mark(&mut self) {
+        const BOM: &str = "\u{feff}";
+        if self.text.starts_with(BOM) {
+            self.at = BOM.len();
+            let span = self.since(0);
+            self.report(
+                Diagnostic::warning(codes::BYTE_ORDER_MARK, span, "a byte order mark")
+                    .help("save the file as UTF-8 without a byte order mark")
+                    .fix(Edit::delete(span)),
+            );
+        }
+    }
+
+    fn end_message(&mut self, message: Open) {
+        self.data(message.id).first = message.blocks.first;
+        if let Some(header) = message.lone_header {
+            self.report(
+                Diagnostic::warning(codes::NO_BLOCKS, header, "a HEADER with no block after it")
+                    .help("a message says something: add a REQ, an OBS or another block"),
+            );
+        }
+    }
+
+    #[cold]
+    fn missing_header(&mut self, word: Span) {
+        self.report(
+            Diagnostic::error(codes::MISSING_HEADER, word, "missing HEADER")
+                .help("start every message with HEADER:{f:SENDER,t:RECEIVER,s:NUMBER}"),
+        );
+    }
+
+    /// The head of a block at `at`: a word, a colon, and a bracket; a word in capitals and a colon
+    /// are enough where text cannot mean anything else.
+    #[inline]
+    pub(super) fn head(&self, at: usize) -> Option<Head> {
+        let mut end = at;
+        if !is(self.byte_at(end), LETTER) {
+            return None;
+        }
+        while is(self.byte_at(end), KEY) {
+            end += 1;
+        }
+        let mut body = self.after_space(end);
+        if self.byte_at(body) != b':' {
+            return None;
+        }
+        body = self.after_space(body + 1);
+        let opens = matches!(self.byte_at(body), b'{' | b'[');
+        let kind = || BlockKind::from_bytes(&self.bytes[at..end]);
+        (opens || kind() != BlockKind::Unknown).then_some(Head { word_end: end, body })
+    }
+
+    /// Whether a block surely starts at `at`, although brackets are open: its type is one of ours
+    /// or an extension, and a bracket follows.
+    #[inline]
+    pub(super) fn at_sure_head(&self, at: usize) -> bool {
+        is(self.byte_at(at), LETTER)
+            && self.head(at).is_some_and(|head| {
+                matches!(self.byte_at(head.body), b'{' | b'[')
+                    && BlockKind::from_bytes(&self.bytes[at..head.word_end]) != BlockKind::Unknown
+            })
+    }
+
+    #[inline(always)]
+    fn after_space(&self, mut at: usize) -> usize {
+        while is(self.byte_at(at), SPACE) {
+            at += 1;
+        }
+        at
+    }
+
+    fn block(&mut self, start: usize, head: Head, kind: BlockKind) -> NodeId {
+        let word = &self.bytes[start..head.word_end];
+        if word.iter().any(u8::is_ascii_lowercase) {
+            self.lower_case_type(Span::new(start as u32, head.word_end as u32));
+        }
+        self.at = head.body;
+        let id = self.push(Kind::Block, start, head.word_end, kind as u8);
+        let is_plain = matches!(kind, BlockKind::Extension | BlockKind::Unknown);
+        self.verbatim = is_plain;
+        let body = match self.byte() {
+            b'{' => self.object(b'}', Kind::Object),
+            b'[' => self.array(kind == BlockKind::Plan),
+            _ => self.no_body(start),
+        };
+        self.verbatim = false;
+        self.close(id, body);
+        id
+    }
+
+    #[cold]
+    fn lower_case_type(&mut self, word: Span) {
+        let upper = self.text[word.range()].to_ascii_uppercase();
+        let message = format!("the type of a block is written in capitals: `{upper}`");
+        self.report(
+            Diagnostic::error(codes::LOWER_CASE_TYPE, word, message)
+                .help(format!("write {upper}"))
+                .fix(Edit::replace(word, upper)),
+        );
+    }
+
+    /// `REQ:` with neither brace nor bracket after it.
+    #[cold]
+    fn no_body(&mut self, start: usize) -> NodeId {
+        let body = self.at;
+        self.skip_to_block();
+        let span = self.since(body.min(self.at));
+        let word = self.text[start..body].trim_end().trim_end_matches(':').trim_end();
+        let message = format!("{word} needs braces or brackets after its colon");
+        self.report(
+            Diagnostic::error(codes::BLOCK_SHAPE, span, message)
+                .help(format!("write {word}:{{key:value,...}}")),
+        );
+        self.leaf(Kind::Error, body, 0)
+    }
+
+    /// Text that starts no block: prose, code fences, stray brackets and commas.
+    #[cold]
+    fn outside(&mut self) -> NodeId {
+        let start = self.at;
+        let (code, message) = match self.byte() {
+            b',' | b';' => (codes::EXTRA_COMMA, "nothing stands between blocks"),
+            b'}' | b']' | b')' => (codes::UNMATCHED_BRACKET, "this bracket closes nothing"),
+            _ => (codes::TEXT_OUTSIDE_BLOCK, "this is not part of a block"),
+        };
+        if code == codes::TEXT_OUTSIDE_BLOCK {
+            self.skip_to_block();
+        } else {
+            self.at += 1;
+        }
+        let span = self.since(start);
+        self.report(
+            Diagnostic::error(code, span, message)
+                .help("take it out, or put it into a field of a block")
+                .fix(Edit::delete(span)),
+        );
+        self.leaf(Kind::Error, start, 0)
+    }
+}

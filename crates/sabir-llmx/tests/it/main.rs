@@ -1,0 +1,10 @@
+//! Integration tests, one module for each concern.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod generate;
+mod hostile;
+mod parse;
+mod paths;
+mod properties;
+mod reply;

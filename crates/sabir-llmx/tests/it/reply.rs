@@ -1,0 +1,132 @@
+//! What is answered to a document.
+
+use sabir_llmx::{Response, check, replies};
+
+/// The answers to a document, as text.
+fn answers(text: &str) -> String {
+    let parsed = check(text);
+    replies(&parsed).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_clean_message_is_acknowledged() {
+    assert_eq!(answers("HEADER:{f:a,t:b,s:1}\nREQ:{o:\"x\",pr:1}\n"), "RES:{o:\"ACK\"}\n");
+    // A warning is no reason to refuse.
+    assert_eq!(answers("HEADER:{f:a,t:b,s:1}\n"), "RES:{o:\"ACK\"}\n");
+    assert_eq!(answers("HEADER:{f:a,t:b,s:1}\nX_A:{b:1}\n"), "RES:{o:\"ACK\"}\n");
+}
+
+#[test]
+fn a_malformed_message_is_refused_with_its_first_error() {
+    assert_eq!(
+        answers("HEADER:{f:a,t:b,s:1}\nREQ:{pr:1}\nREQ:{o:\"x\"}\n"),
+        "RES:{o:\"NACK\",msg:\"parse error: missing required field 'o' in REQ\"}\n"
+    );
+    assert_eq!(answers("REQ:{pr:1}"), "RES:{o:\"NACK\",msg:\"parse error: missing HEADER\"}\n");
+    // One mistake is not called two: the string took the priority with it.
+    assert_eq!(
+        answers("HEADER:{f:a,t:b,s:1}\nREQ:{o:\"fix it,pr:1}\n"),
+        "RES:{o:\"NACK\",msg:\"parse error: this `{` is never closed\"}\n"
+    );
+    for empty in ["", " \n", "\u{feff}", "nothing to see here"] {
+        assert_eq!(
+            answers(empty),
+            "RES:{o:\"NACK\",msg:\"parse error: missing HEADER\"}\n",
+            "{empty:?}"
+        );
+    }
+}
+
+#[test]
+fn unknown_types_are_named_once_each() {
+    assert_eq!(
+        answers("HEADER:{f:a,t:b,s:1}\nCUSTOM:{a:1}\nOTHER:[1]\nCUSTOM:{}\n"),
+        "RES:{o:\"WARN\",msg:\"unknown message type: CUSTOM ignored\"}\n\
+         RES:{o:\"WARN\",msg:\"unknown message type: OTHER ignored\"}\n"
+    );
+    assert_eq!(
+        answers("HEADER:{f:a,t:b,s:1}\nCUSTOM:{a:1}\nRES:{}\n"),
+        "RES:{o:\"NACK\",msg:\"parse error: missing required field 'o' in RES\"}\n"
+    );
+}
+
+#[test]
+fn every_message_has_its_own_answer() {
+    let text = "Hi!\nHEADER:{f:a,t:b,s:1}\nRES:{o:\"x\"}\n\
+                HEADER:{f:a,t:b,s:2}\nRES:{o:\"x\"}\n\
+                HEADER:{f:a,t:b,s:3}\nRES:{o:\"x\"}\n}\n\
+                HEADER:{f:a,t:b,s:4}\nFOO:{}\n";
+    assert_eq!(
+        answers(text),
+        "RES:{o:\"NACK\",msg:\"parse error: this is not part of a block\"}\n\
+         RES:{o:\"ACK\"}\n\
+         RES:{o:\"NACK\",msg:\"parse error: this bracket closes nothing\"}\n\
+         RES:{o:\"WARN\",msg:\"unknown message type: FOO ignored\"}\n"
+    );
+}
+
+#[test]
+fn errors_that_are_not_listed_are_still_refused() {
+    let bad = "HEADER:{f:a,t:b,s:1}\nRES:{}\n".repeat(2_000);
+    let parsed = check(&bad);
+    let all = replies(&parsed);
+    assert_eq!(all.len(), 2_000);
+    for reply in all {
+        assert!(matches!(reply.responses[..], [Response::Nack { .. }]), "{reply}");
+    }
+    // But for warnings nobody is refused.
+    let odd = "HEADER:{f:a,t:b,s:1,b:null}\nRES:{o:\"x\"}\n".repeat(2_000);
+    assert!(!check(&odd).has_errors());
+    assert_eq!(answers(&odd), "RES:{o:\"ACK\"}\n".repeat(2_000));
+}
+
+#[test]
+fn a_whole_message_goes_to_the_sender() {
+    let whole = |text: &str| replies(&check(text))[0].message("Sabir", 7).unwrap();
+    assert_eq!(
+        whole("HEADER:{f:Claude,t:b,s:12}\nRES:{o:\"x\"}"),
+        "HEADER:{f:Sabir,t:Claude,s:7,x_re:12}\nRES:{o:\"ACK\"}\n"
+    );
+    assert_eq!(
+        whole("HEADER:{f:\"two words\",t:b,s:1.5}\nRES:{o:\"x\"}"),
+        "HEADER:{f:Sabir,t:\"two words\",s:7}\n\
+         RES:{o:\"NACK\",msg:\"parse error: HEADER.s is 1.5, and has to be a whole number from 0 \
+         to 9007199254740991\"}\n"
+    );
+    for nobody in ["", "RES:{o:\"x\"}", "HEADER:{f:\"\",t:b}", "HEADER:{f:[a],t:b}"] {
+        assert!(whole(nobody).starts_with("HEADER:{f:Sabir,t:ALL,s:7}\nRES:{o:\"NACK\""));
+    }
+    let parsed = check("");
+    let reply = &replies(&parsed)[0];
+    assert_eq!(reply.message("", 7), None);
+    assert_eq!(reply.message("a", 1 << 53), None);
+    assert!(reply.message("a\n\"b", 1).unwrap().starts_with("HEADER:{f:\"a\\n\\\"b\",t:ALL,s:1}"));
+}
+
+#[test]
+fn an_answer_is_short_and_clean_whatever_was_sent() {
+    let long = "Q\u{1}\"\\".repeat(1_000_000);
+    let word = "Q".repeat(1_000_000);
+    for text in [
+        format!("HEADER:{{f:a,t:b,s:1}}\n{word}:{{}}\n"),
+        format!("HEADER:{{f:a,t:b,s:1}}\nOBS:{{s:\"{word}\"}}\n"),
+        format!("HEADER:{{f:a,t:b,s:{}}}\n", "9".repeat(1_000_000)),
+        format!("HEADER:{{{word}:1,{word}:1}}\n"),
+        format!("{word}:"),
+        format!("HEADER:{{a{long}:1,b:2}}"),
+        (0..5_000).map(|i| format!("HEADER:{{f:a,t:b,s:1}}\nQ{i}:{{}}\n")).collect(),
+        format!(
+            "HEADER:{{f:a,t:b,s:1}}\n{}",
+            (0..50_000).map(|i| format!("Q{i}:{{}}\n")).collect::<String>()
+        ),
+    ] {
+        let parsed = check(&text);
+        for reply in replies(&parsed) {
+            let message = reply.message("Sabir", 1).unwrap();
+            assert!(message.len() < 8_000, "{} bytes", message.len());
+            let again = check(&message);
+            assert!(again.diagnostics.is_empty(), "{message}{:?}", again.diagnostics);
+            assert_eq!(sabir_llmx::print(&again.tree), message);
+        }
+    }
+}

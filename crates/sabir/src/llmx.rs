@@ -1,0 +1,4 @@
+//! `sabir llmx …`: one file per command.
+
+pub(crate) mod check;
+pub(crate) mod fmt;
