@@ -8,5 +8,6 @@ mod inconsistencies;
 mod parse;
 mod properties;
 mod reply;
+mod rules;
 mod spec;
 mod validate;
