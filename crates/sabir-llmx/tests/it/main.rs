@@ -10,4 +10,5 @@ mod properties;
 mod reply;
 mod rules;
 mod spec;
+mod typed;
 mod validate;
