@@ -10,5 +10,7 @@ mod parse;
 mod paths;
 mod properties;
 mod reply;
+mod rules;
 mod spec;
+mod typed;
 mod validate;
