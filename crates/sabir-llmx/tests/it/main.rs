@@ -4,7 +4,10 @@
 
 mod generate;
 mod hostile;
+mod inconsistencies;
 mod json;
 mod parse;
 mod properties;
 mod reply;
+mod spec;
+mod validate;
