@@ -23,7 +23,7 @@ enum Command {
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
     Axon(AxonCommand),
-    /// Check and format LLMX
+    /// Check, format and answer LLMX
     #[command(subcommand, after_help = EXIT_CODES)]
     Llmx(LlmxCommand),
     /// Explain a diagnostic code, or list all of them
@@ -81,6 +81,7 @@ enum AxonCommand {
 enum LlmxCommand {
     Check(llmx::check::CheckArgs),
     Fmt(llmx::fmt::FmtArgs),
+    Reply(llmx::reply::ReplyArgs),
 }
 
 /// One text to read.
@@ -187,6 +188,7 @@ impl LlmxCommand {
         match self {
             LlmxCommand::Check(args) => args.run(output, notes),
             LlmxCommand::Fmt(args) => args.run(output, notes),
+            LlmxCommand::Reply(args) => args.run(output),
         }
     }
 }

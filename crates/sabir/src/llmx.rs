@@ -2,3 +2,5 @@
 
 pub(crate) mod check;
 pub(crate) mod fmt;
+pub(crate) mod reply;
+mod root;

@@ -49,7 +49,7 @@ const LLMX: Texts = Texts {
     style: &[],
     untidy: "HEADER: { \"f\" : a,t:\"b\",\r\n s:1 }RES:{o:ACK,x_Why:[ 1, Two ]}\r\n\r\nX_LOG:{ a: [1,2] }",
     tidy: "HEADER:{f:a,t:b,s:1}\nRES:{o:\"ACK\",x_Why:[ 1, Two ]}\nX_LOG:{ a: [1,2] }\n",
-    readers: &[],
+    readers: &[&["reply"]],
 };
 
 const BOTH: [Texts; 2] = [AXON, LLMX];
@@ -86,7 +86,7 @@ fn check_demands_metadata_only_with_a_tier() {
 
 #[test]
 fn wrong_usage_is_exit_code_two() {
-    let wrong: [&[&str]; 28] = [
+    let wrong: [&[&str]; 35] = [
         &[],
         &["nonsense"],
         &["axon"],
@@ -110,6 +110,13 @@ fn wrong_usage_is_exit_code_two() {
         &["llmx", "nonsense"],
         &["llmx", "check", "--tier", "1"],
         &["llmx", "check", "-", "-"],
+        &["llmx", "check", "--root"],
+        &["llmx", "check", "--root", ".", "--syntax"],
+        &["llmx", "reply", "--from", ""],
+        &["llmx", "reply", "--seq", "1"],
+        &["llmx", "reply", "--from", "b", "--seq", "-1"],
+        &["llmx", "reply", "--from", "b", "--seq", "9007199254740992"],
+        &["llmx", "reply", "a", "b"],
         &["llmx", "fmt", "--style", "wire"],
         &["llmx", "fmt", "-", "-"],
         &["explain", "AX000"],
@@ -463,6 +470,101 @@ fn repair_json_has_the_documented_shape() {
     );
     assert_eq!((&change["before"], &change["after"]), (&"->".into(), &">".into()));
     assert_eq!(outcome.stderr, "");
+}
+
+#[test]
+fn replies_are_on_standard_output_and_nothing_else_is() {
+    let reply = |args: &[&str], text: &str| {
+        let outcome = run(&[&["llmx", "reply"], args].concat(), text);
+        assert_eq!(outcome.stderr, "");
+        (outcome.code, outcome.stdout)
+    };
+    let owned = |code, text: &str| (code, text.to_owned());
+    assert_eq!(reply(&[], LLMX.valid), owned(0, "RES:{o:\"ACK\"}\n"));
+    let unknown = "HEADER:{f:a,t:b,s:4}\nCUSTOM:{x:1}\n";
+    let warning = "RES:{o:\"WARN\",msg:\"unknown message type: CUSTOM ignored\"}\n";
+    assert_eq!(reply(&[], unknown), owned(0, warning));
+    let broken = "HEADER:{f:a,t:b,s:5}\nREQ:{pr:1}\n";
+    let refusal = "RES:{o:\"NACK\",msg:\"parse error: missing required field 'o' in REQ\"}\n";
+    assert_eq!(reply(&["-"], broken), owned(1, refusal));
+    let nothing = "RES:{o:\"NACK\",msg:\"parse error: missing HEADER\"}\n";
+    assert_eq!(reply(&[], ""), owned(1, nothing));
+    // Whole messages, which are valid themselves.
+    let (code, messages) = reply(&["--from", "b c", "--seq", "7"], &[unknown, broken].concat());
+    let headers = ["HEADER:{f:\"b c\",t:a,s:7,x_re:4}\n", "HEADER:{f:\"b c\",t:a,s:8,x_re:5}\n"];
+    assert_eq!((code, &messages), (1, &[headers[0], warning, headers[1], refusal].concat()));
+    assert_eq!(run(&["llmx", "check"], &messages).code, 0);
+    assert_eq!(run(&["llmx", "fmt", "--check"], &messages).code, 0);
+    assert_eq!(run(&["llmx", "reply", "--from", "b", "--seq", "18446744073709551615"], "").code, 2);
+}
+
+#[test]
+fn reply_json_has_the_documented_shape() {
+    let text = "\nHEADER:{f:a,t:b,s:1}\nCUSTOM:{}\nHEADER:{f:a,t:b,s:2}\nREQ:{pr:1}\n";
+    let outcome = run(&["llmx", "reply", "--json", "--from", "b"], text);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (1, ""));
+    let report = json(&outcome.stdout);
+    assert_eq!(keys(&report), ["file", "accepted", "replies"]);
+    assert_eq!((&report["file"], &report["accepted"]), (&"-".into(), &false.into()));
+    let replies = report["replies"].as_array().unwrap();
+    assert_eq!(replies.len(), 2);
+    assert_eq!(keys(&replies[0]), ["line", "responses", "text"]);
+    assert_eq!((&replies[0]["line"], &replies[1]["line"]), (&2.into(), &4.into()));
+    let warning = &replies[0]["responses"][0];
+    assert_eq!(keys(warning), ["o", "error", "unknown_type", "block"]);
+    assert_eq!((&warning["o"], &warning["unknown_type"]), (&"WARN".into(), &"CUSTOM".into()));
+    let refusal = &replies[1]["responses"][0];
+    assert_eq!(refusal["error"], "missing required field 'o' in REQ");
+    let block = refusal["block"].as_str().unwrap();
+    assert_eq!(replies[1]["text"], format!("HEADER:{{f:b,t:a,s:2,x_re:2}}\n{block}\n"));
+    let empty = json(&run(&["llmx", "reply", "--json"], "").stdout);
+    assert_eq!(empty["replies"][0]["line"], Value::Null);
+}
+
+#[cfg(unix)]
+#[test]
+fn no_path_leaves_the_root_through_a_link() {
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    fs::create_dir_all(path("project/src")).unwrap();
+    fs::write(path("secret"), "").unwrap();
+    fs::write(path("project/src/a.rs"), "").unwrap();
+    symlink("src", path("project/inside")).unwrap();
+    symlink("..", path("project/out")).unwrap();
+    symlink("loop", path("project/loop")).unwrap();
+    symlink(path("project"), path("link-to-project")).unwrap();
+    let codes = |target: &str, root: Option<&str>| -> Vec<String> {
+        let text = format!("HEADER:{{f:a,t:b,s:1}}\nACT:{{op:read,tgt:\"{target}\"}}\n");
+        let root = root.map(|root| path(root).to_str().unwrap().to_owned());
+        let root: Vec<&str> = root.iter().flat_map(|root| ["--root", root]).collect();
+        let outcome = run(&[&["llmx", "check", "--json"], &root[..]].concat(), &text);
+        let report = json(&outcome.stdout);
+        let found = report["diagnostics"].as_array().unwrap();
+        assert_eq!(outcome.code, i32::from(!found.is_empty()), "{report}");
+        found.iter().map(|found| found["code"].as_str().unwrap().to_owned()).collect()
+    };
+    let none: [&str; 0] = [];
+    for root in ["project", "link-to-project", "project/src/.."] {
+        let root = Some(root);
+        for fine in
+            ["p:src/a.rs#L1-2", "inside/a.rs", "inside/../src", "not/there/yet", "src/a.rs/x"]
+        {
+            assert_eq!(codes(fine, root), none, "{fine}");
+        }
+        for leaving in ["out/secret", "p:out/secret#L1", "inside/../out", "loop/x"] {
+            assert_eq!(codes(leaving, root).len(), 1, "{leaving}");
+            assert_eq!(codes(leaving, None), none, "{leaving}: nobody asked about links");
+        }
+        assert_eq!(codes("../secret", root), codes("../secret", None), "said once");
+        assert_eq!(codes(&"a/".repeat(1_000_000), root).len(), 1, "longer than any path");
+    }
+    for root in ["missing", "secret"] {
+        let root = path(root).to_str().unwrap().to_owned();
+        let outcome = run(&["llmx", "check", "--root", &root], LLMX.valid);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""));
+        assert!(outcome.stderr.contains(&root), "{}", outcome.stderr);
+    }
 }
 
 #[test]
