@@ -17,8 +17,10 @@ pub(crate) struct Schema {
 }
 
 /// Every schema of the project.
-pub(crate) const SCHEMAS: &[Schema] =
-    &[Schema { file: "axon.schema.json", text: || format!("{:#}\n", sabir_axon::json::schema()) }];
+pub(crate) const SCHEMAS: &[Schema] = &[
+    Schema { file: "axon.schema.json", text: || format!("{:#}\n", sabir_axon::json::schema()) },
+    Schema { file: "llmx.schema.json", text: || format!("{:#}\n", sabir_llmx::json::schema()) },
+];
 
 pub(crate) fn command(root: &Path, args: Vec<OsString>) -> Result<ExitCode> {
     let mut only_check = false;

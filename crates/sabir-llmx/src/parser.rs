@@ -60,6 +60,8 @@ struct Parser<'t> {
     depth: usize,
     /// From here on no quote opens a string that ends: a scan to the end of the text has shown it.
     unclosed_strings_from: usize,
+    /// Where the last string that has no closing quote ends, without the blanks at its end.
+    broken_string_end: usize,
     /// Inside an extension, which is kept as it is.
     verbatim: bool,
 }
@@ -90,6 +92,7 @@ impl<'t> Parser<'t> {
             awaited: [0; MAX_DEPTH as usize],
             depth: 0,
             unclosed_strings_from: usize::MAX,
+            broken_string_end: usize::MAX,
             verbatim: false,
         }
     }

@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
-use crate::{axon, explain, generate, llmx, lsp};
+use crate::{axon, convert, explain, generate, llmx, lsp, tokens};
 
 /// The lingua franca for language-model agents.
 #[derive(Debug, Parser)]
@@ -26,6 +26,8 @@ enum Command {
     /// Check, format and answer LLMX
     #[command(subcommand, after_help = EXIT_CODES)]
     Llmx(LlmxCommand),
+    Convert(convert::ConvertArgs),
+    Tokens(tokens::TokensArgs),
     /// Explain a diagnostic code, or list all of them
     #[command(after_help = "\
 Examples:
@@ -162,6 +164,8 @@ impl Command {
         match self {
             Command::Axon(command) => command.run(output, notes),
             Command::Llmx(command) => command.run(output, notes),
+            Command::Convert(args) => args.run(output, notes),
+            Command::Tokens(args) => args.run(output, notes),
             Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
             Command::Lsp { .. } => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),

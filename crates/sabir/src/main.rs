@@ -7,6 +7,7 @@
 mod axon;
 mod check;
 mod cli;
+mod convert;
 mod exit;
 mod explain;
 mod fmt;
@@ -21,6 +22,8 @@ mod output;
 mod place;
 mod render;
 mod report;
+mod tokens;
+mod tongue;
 
 use std::process::ExitCode;
 

@@ -19,10 +19,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-llmcp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
     ("sabir-engine", &["sabir-base", "sabir-policy"]),
     ("sabir-ldp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
-    ("sabir", &["sabir-base", "sabir-axon", "sabir-llmx"]),
+    ("sabir", &["sabir-base", "sabir-axon", "sabir-llmx", "sabir-lingua"]),
     ("sabir-testkit", &[]),
     ("sabir-bench", &["sabir-base", "sabir-axon", "sabir-testkit"]),
-    ("xtask", &["sabir-axon"]),
+    ("xtask", &["sabir-axon", "sabir-llmx"]),
 ];
 
 /// The crate that only tests may use, and that every test may use.

@@ -106,6 +106,7 @@ impl Parser<'_> {
     /// been opened or a comma stands before.
     fn odd_item(&mut self, open: usize, close: u8, crossed: bool, mut fresh: bool) -> Next {
         let mut crossed = crossed;
+        let mut reported_commas = 0usize;
         loop {
             if self.at_end() || crossed && self.at_sure_head(self.at) {
                 self.unclosed(open, close);
@@ -113,8 +114,8 @@ impl Parser<'_> {
             }
             match self.byte() {
                 byte if byte == close => {
-                    if fresh && self.comma_before() {
-                        self.extra_comma_before();
+                    if fresh {
+                        self.refuse_comma_before(reported_commas);
                     }
                     self.at += 1;
                     return Next::Closed;
@@ -144,6 +145,7 @@ impl Parser<'_> {
                                 .help("take it out")
                                 .fix(Edit::delete(span)),
                         );
+                        reported_commas += 1;
                     }
                     fresh = true;
                     self.at += 1;
@@ -159,15 +161,22 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the last thing before the cursor, but for white space, is a comma.
-    fn comma_before(&self) -> bool {
-        let before = self.bytes[..self.at].iter().rev();
-        before.copied().find(|byte| !byte.is_ascii_whitespace()) == Some(b',')
-    }
-
+    /// Reports the last comma before the cursor that has not been reported, if only commas and
+    /// white space follow it.
     #[cold]
-    fn extra_comma_before(&mut self) {
-        let at = self.bytes[..self.at].iter().rposition(|&byte| byte == b',').unwrap_or(self.at);
+    fn refuse_comma_before(&mut self, reported: usize) {
+        let mut skip = reported;
+        let comma =
+            self.bytes[..self.at].iter().enumerate().rev().find_map(|(at, &byte)| match byte {
+                b',' if skip == 0 => Some(Some(at)),
+                b',' => {
+                    skip -= 1;
+                    None
+                }
+                _ if byte.is_ascii_whitespace() => None,
+                _ => Some(None),
+            });
+        let Some(Some(at)) = comma else { return };
         let span = Span::new(at as u32, at as u32 + 1);
         self.report(
             Diagnostic::error(codes::EXTRA_COMMA, span, "a comma with nothing after it")
@@ -221,6 +230,10 @@ impl Parser<'_> {
         let bracket = self.bytes[open] as char;
         let span = Span::new(open as u32, open as u32 + 1);
         let at = self.text[..self.at].trim_end().len() as u32;
+        if at as usize == self.broken_string_end {
+            // The bracket went into the string with the rest of the line, and that is reported.
+            return;
+        }
         self.report(
             Diagnostic::error(
                 codes::UNCLOSED_BRACKET,

@@ -159,7 +159,7 @@ impl<'t> Parser<'t> {
         let body = match self.byte() {
             b'{' => self.object(b'}', Kind::Object),
             b'[' => self.array(kind == BlockKind::Plan),
-            _ => self.no_body(start),
+            _ => self.no_body(start, head, kind),
         };
         self.verbatim = false;
         self.close(id, body);
@@ -177,17 +177,36 @@ impl<'t> Parser<'t> {
         );
     }
 
-    /// `REQ:` with neither brace nor bracket after it.
+    /// `REQ:` with neither brace nor bracket after it. What stands on its line is its body; what
+    /// stands on the next is not.
     #[cold]
-    fn no_body(&mut self, start: usize) -> NodeId {
-        let body = self.at;
-        self.skip_to_block();
-        let span = self.since(body.min(self.at));
-        let word = self.text[start..body].trim_end().trim_end_matches(':').trim_end();
-        let message = format!("{word} needs braces or brackets after its colon");
+    fn no_body(&mut self, start: usize, head: Head, kind: BlockKind) -> NodeId {
+        let between = &self.text[head.word_end..head.body];
+        let body = if between.contains('\n') || self.at_end() || self.at_sure_head(self.at) {
+            self.at = head.word_end + between.find(':').map_or(0, |colon| colon + 1);
+            self.at
+        } else {
+            self.skip_to_block();
+            head.body
+        };
+        let word = &self.text[start..head.word_end];
+        let span = match body == self.at {
+            true => Span::new(start as u32, head.word_end as u32),
+            false => self.since(body),
+        };
+        let needed = match kind {
+            BlockKind::Plan => "brackets",
+            BlockKind::Extension | BlockKind::Unknown => "braces or brackets",
+            _ => "braces",
+        };
+        let example = match kind {
+            BlockKind::Plan => "[(i:1,t:\"...\",s:P),...]",
+            _ => "{key:value,...}",
+        };
+        let message = format!("{word} needs {needed} after its colon");
         self.report(
             Diagnostic::error(codes::BLOCK_SHAPE, span, message)
-                .help(format!("write {word}:{{key:value,...}}")),
+                .help(format!("write {word}:{example}")),
         );
         self.leaf(Kind::Error, body, 0)
     }

@@ -35,10 +35,7 @@ impl Parser<'_> {
             b',' | b'}' | b']' => self.missing_value(),
             b')' if close == b')' => self.missing_value(),
             _ if self.at_end() => self.missing_value(),
-            b'\'' => self.wrong_quotes(close),
-            _ if self.text[start..].starts_with(['“', '”', '‘', '’', '«', '„']) => {
-                self.wrong_quotes(close)
-            }
+            _ if self.text[start..].starts_with(WRONG_QUOTES) => self.wrong_quotes(close),
             _ => self.run(start, close),
         }
     }
@@ -107,6 +104,7 @@ impl Parser<'_> {
     fn unterminated(&mut self, start: usize) -> u8 {
         let line = self.bytes[start..].iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         self.at = line.map_or(self.bytes.len(), |length| start + length);
+        self.broken_string_end = self.text[..self.at].trim_end().len();
         self.report(
             Diagnostic::error(
                 codes::UNTERMINATED_STRING,
@@ -299,14 +297,15 @@ impl Parser<'_> {
         let span = self.since(start);
         let text = &self.text[span.range()];
         let is_schema = !broken && text.contains(['|', '?']);
-        let has_brackets = text.contains(['"', '{', '[']);
+        // A quote that nothing closes here may find its end in what is written behind it.
+        let has_signs = text.contains(['"', '{', '[']) || text.starts_with(WRONG_QUOTES);
         let mut found = if is_schema {
             let sign = if text.contains('|') { "`|`" } else { "`?`" };
             let message =
                 format!("{sign} belongs to descriptions of the notation, not to messages");
             Diagnostic::error(codes::SCHEMA_NOTATION, span, message)
                 .help("write one of the values, or put the text into quotes")
-        } else if broken || has_brackets {
+        } else if broken || has_signs {
             Diagnostic::error(codes::UNQUOTED_TEXT, span, "this text needs quotes")
                 .help("put it into quotes")
         } else {
@@ -350,3 +349,6 @@ impl Parser<'_> {
         self.leaf(Kind::Error, start, 0)
     }
 }
+
+/// What people and programs write instead of `"`.
+const WRONG_QUOTES: [char; 7] = ['\'', '“', '”', '‘', '’', '«', '„'];

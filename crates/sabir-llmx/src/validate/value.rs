@@ -19,7 +19,7 @@ impl Validator {
     #[inline]
     pub(super) fn value(&mut self, info: &BlockInfo, field: &FieldInfo, value: Node<'_>) {
         let kind = value.kind();
-        if kind == Kind::Error {
+        if kind == Kind::Error || kind == Kind::Run && is_refused(value) {
             return;
         }
         match field.kind {
@@ -85,7 +85,7 @@ impl Validator {
         }
         let make = |new: fn(_, _, String) -> Diagnostic| {
             new(codes::EMPTY_TEXT, value.span(), format!("{word}.{key} is empty"))
-                .help(format!("say {}", field.summary))
+                .help(format!("fill it in: {}", field.summary))
         };
         if info.kind == BlockKind::Header && field.presence == Presence::Required {
             // Without these nobody can answer.
@@ -113,7 +113,7 @@ impl Validator {
         self.findings.warning(|| {
             let message = format!("{}.{} is empty", info.word, field.key);
             Diagnostic::warning(codes::EMPTY_LIST, list.span(), message)
-                .help(format!("say {}", field.summary))
+                .help(format!("fill it in: {}", field.summary))
         });
     }
 
@@ -164,8 +164,7 @@ impl Validator {
             let (word, key) = (info.word, field.key);
             let (number, expected) = (words::shown(value.text()), expected(field.kind));
             let message = format!("{word}.{key} is {number}, and has to be {expected}");
-            let found = Diagnostic::error(codes::NOT_AN_INTEGER, value.span(), message)
-                .help(format!("write {expected}"));
+            let found = Diagnostic::error(codes::NOT_AN_INTEGER, value.span(), message);
             // `2.0` is whole, only not written so.
             let whole = value.text().split_once('.').filter(|(_, fraction)| {
                 !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0')
@@ -174,9 +173,9 @@ impl Validator {
                 (Some((whole, _)), FieldKind::Integer { min, max })
                     if integer(whole, min, max).is_some() =>
                 {
-                    found.fix(Edit::replace(value.span(), whole))
+                    found.help(format!("write {whole}")).fix(Edit::replace(value.span(), whole))
                 }
-                _ => found,
+                _ => found.help(format!("write {expected}")),
             }
         });
     }
@@ -275,6 +274,11 @@ pub(super) fn integer(lexeme: &str, min: i64, max: i64) -> Option<i64> {
     let digits = lexeme.bytes().all(|byte| byte.is_ascii_digit());
     let number: i64 = digits.then(|| lexeme.parse().ok())??;
     (min <= number && number <= max).then_some(number)
+}
+
+/// Whether the parser has refused this text without quotes, whatever its field holds.
+fn is_refused(run: Node<'_>) -> bool {
+    run.text().contains(['|', '?'])
 }
 
 fn is_empty(text: Node<'_>) -> bool {

@@ -4,7 +4,11 @@
 
 mod generate;
 mod hostile;
+mod inconsistencies;
+mod json;
 mod parse;
 mod paths;
 mod properties;
 mod reply;
+mod spec;
+mod validate;

@@ -117,7 +117,6 @@ fn errors_leave_the_rest_readable() {
             error[LX122] "x": expected `,` or `}`
             error[LX001] "\"": this string is never closed
             error[LX122] "\"": expected `,` or `}`
-            error[LX105] "{": this `{` is never closed
             error[LX110] ",": a value is missing before this
             error[LX008] "?": `?` marks an optional field in a description; a message does not write it
             error[LX112] "a-b": a key holds letters, digits and `_` only
@@ -153,6 +152,23 @@ fn extensions_keep_what_others_lose() {
             PLAN:[(i:1,t:"x",s:P,x_b:"f)o")]
             warning[LX113] "\"x_a\"": a key needs no quotes
             warning[LX007] "f)o": this text needs quotes
+        "#]],
+    );
+}
+
+#[test]
+fn a_type_without_a_body_takes_nothing_with_it() {
+    check(
+        "HEADER:{f:a,t:b,s:1}\nREQ:\nHEADER:{f:a,t:b,s:2}\nPLAN: soon\nRES:\n",
+        expect![[r#"
+            HEADER:{f:a,t:b,s:1}
+            REQ:
+            HEADER:{f:a,t:b,s:2}
+            PLAN:soon
+            RES:
+            error[LX103] "REQ": REQ needs braces after its colon
+            error[LX103] "soon": PLAN needs brackets after its colon
+            error[LX103] "RES": RES needs braces after its colon
         "#]],
     );
 }

@@ -26,7 +26,7 @@ fn a_malformed_message_is_refused_with_its_first_error() {
     // One mistake is not called two: the string took the priority with it.
     assert_eq!(
         answers("HEADER:{f:a,t:b,s:1}\nREQ:{o:\"fix it,pr:1}\n"),
-        "RES:{o:\"NACK\",msg:\"parse error: this `{` is never closed\"}\n"
+        "RES:{o:\"NACK\",msg:\"parse error: this string is never closed\"}\n"
     );
     for empty in ["", " \n", "\u{feff}", "nothing to see here"] {
         assert_eq!(
