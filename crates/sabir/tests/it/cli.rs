@@ -49,7 +49,7 @@ const LLMX: Texts = Texts {
     style: &[],
     untidy: "HEADER: { \"f\" : a,t:\"b\",\r\n s:1 }RES:{o:ACK,x_Why:[ 1, Two ]}\r\n\r\nX_LOG:{ a: [1,2] }",
     tidy: "HEADER:{f:a,t:b,s:1}\nRES:{o:\"ACK\",x_Why:[ 1, Two ]}\nX_LOG:{ a: [1,2] }\n",
-    readers: &[&["reply"]],
+    readers: &[&["reply"], &["json", "encode"], &["json", "decode"]],
 };
 
 const BOTH: [Texts; 2] = [AXON, LLMX];
@@ -86,7 +86,7 @@ fn check_demands_metadata_only_with_a_tier() {
 
 #[test]
 fn wrong_usage_is_exit_code_two() {
-    let wrong: [&[&str]; 35] = [
+    let wrong: [&[&str]; 37] = [
         &[],
         &["nonsense"],
         &["axon"],
@@ -119,6 +119,8 @@ fn wrong_usage_is_exit_code_two() {
         &["llmx", "reply", "a", "b"],
         &["llmx", "fmt", "--style", "wire"],
         &["llmx", "fmt", "-", "-"],
+        &["llmx", "json"],
+        &["llmx", "json", "recode"],
         &["explain", "AX000"],
         &["explain", "LX000"],
         &["completions", "tcsh"],
@@ -362,18 +364,29 @@ fn fmt_keeps_permissions_and_follows_links() {
 
 #[test]
 fn json_goes_there_and_back() {
-    let text = "[id:\"m1\",%%:1] INF(@a>[@b,@c]): f(1.50s,k:#t{a:_}) <- ~x & 1..2\n";
-    let encoded = run(&["axon", "json", "encode"], text);
-    assert_eq!((encoded.code, encoded.stderr.as_str()), (0, ""));
-    assert_eq!(encoded.stdout.lines().count(), 1);
-    assert!(encoded.stdout.contains("1.50"), "number lexemes are kept");
-    let decoded = run(&["axon", "json", "decode"], &encoded.stdout);
-    assert_eq!(decoded.code, 0);
-    assert_eq!(decoded.stdout, run(&["axon", "fmt", "--style", "wire"], text).stdout);
-    let pretty = run(&["axon", "json", "encode", "--pretty"], text);
-    assert_eq!(json(&pretty.stdout), json(&encoded.stdout));
-    assert!(pretty.stdout.lines().count() > 1);
-    assert!(json(&run(&["axon", "json", "schema"], "").stdout).is_object());
+    let axon = "[id:\"m1\",%%:1] INF(@a>[@b,@c]): f(1.50s,k:#t{a:_}) <- ~x & 1..2\n";
+    let llmx = "HEADER:{f:\"a b\",t:b,s:1}\nX_LOG:{ Cost: 1.50, w:[a,\"b\"] }\n";
+    for (texts, text) in [(AXON, axon), (LLMX, llmx)] {
+        let json_command = |verb: &[&str], input: &str| {
+            let outcome = run(&[&[texts.notation, "json"], verb].concat(), input);
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+            outcome.stdout
+        };
+        let encoded = json_command(&["encode"], text);
+        assert_eq!(encoded.lines().count(), 1);
+        assert!(encoded.contains("1.50"), "number lexemes are kept");
+        // Extensions keep their words, but not their white space.
+        let decoded = json_command(&["decode"], &encoded);
+        assert_eq!(json_command(&["encode"], &decoded), encoded);
+        let pretty = json_command(&["encode", "--pretty"], text);
+        assert_eq!(json(&pretty), json(&encoded));
+        assert!(pretty.lines().count() > 1);
+        assert_eq!(json_command(&["decode"], &pretty), decoded);
+        assert!(json(&json_command(&["schema"], "")).is_object());
+        let formatted = run(&[&[texts.notation, "fmt"], texts.style].concat(), texts.valid);
+        let encoded = json_command(&["encode"], texts.valid);
+        assert_eq!(json_command(&["decode"], &encoded), formatted.stdout);
+    }
 }
 
 /// Far more than any buffer or pipe holds, so that writing fails in the middle of the document.
@@ -381,37 +394,45 @@ fn json_goes_there_and_back() {
 #[test]
 fn json_that_nobody_reads_is_no_error_and_json_that_cannot_be_written_is() {
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("long.axon");
-    fs::write(&file, format!("INF(@a>@b): x{}", "->x".repeat(500_000))).unwrap();
-    for style in [None, Some("--pretty")] {
-        let command = || {
-            let mut command = sabir();
-            command.args(["axon", "json", "encode"]).args(style).arg(&file);
-            command
-        };
-        let mut child = command().spawn().unwrap();
-        let mut start = [0; 8];
-        child.stdout.take().unwrap().read_exact(&mut start).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
-        let full = fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = command().stdout(full).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: "));
+    let file = dir.path().join("long");
+    let chain = format!("INF(@a>@b): x{}", "->x".repeat(500_000));
+    let list = format!("HEADER:{{f:a,t:b,s:1}}\nX_A:[x{}]", ",x".repeat(500_000));
+    for (notation, text) in [("axon", chain), ("llmx", list)] {
+        fs::write(&file, text).unwrap();
+        for style in [None, Some("--pretty")] {
+            let command = || {
+                let mut command = sabir();
+                command.args([notation, "json", "encode"]).args(style).arg(&file);
+                command
+            };
+            let mut child = command().spawn().unwrap();
+            let mut start = [0; 8];
+            child.stdout.take().unwrap().read_exact(&mut start).unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+            let full = fs::File::options().write(true).open("/dev/full").unwrap();
+            let output = command().stdout(full).output().unwrap();
+            assert_eq!(output.status.code(), Some(2));
+            assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: "));
+        }
     }
 }
 
 #[test]
 fn json_errors_say_where() {
-    let invalid = run(&["axon", "json", "encode"], INVALID);
-    assert_eq!((invalid.code, invalid.stdout.as_str()), (1, ""));
-    assert!(invalid.stderr.contains("AX112"));
-    let encoded = run(&["axon", "json", "encode"], VALID).stdout;
-    let wrong = run(&["axon", "json", "decode"], encoded.replace("\"INF\"", "5"));
-    assert_eq!((wrong.code, wrong.stdout.as_str()), (1, ""));
-    assert!(wrong.stderr.contains("/messages/0"), "{}", wrong.stderr);
-    for text in ["", "{", "[1]", "null", "\"x\"", &"[".repeat(1_000_000)] {
-        assert_eq!(run(&["axon", "json", "decode"], text).code, 1);
+    for (Texts { notation, valid, invalid, code, .. }, right, wrong) in
+        [(AXON, "\"INF\"", "5"), (LLMX, "\"a\"", "[[]]")]
+    {
+        let refused = run(&[notation, "json", "encode"], invalid);
+        assert_eq!((refused.code, refused.stdout.as_str()), (1, ""));
+        assert!(refused.stderr.contains(code));
+        let encoded = run(&[notation, "json", "encode"], valid).stdout;
+        let wrong = run(&[notation, "json", "decode"], encoded.replace(right, wrong));
+        assert_eq!((wrong.code, wrong.stdout.as_str()), (1, ""));
+        assert!(wrong.stderr.contains("/messages/0"), "{}", wrong.stderr);
+        for text in ["", "{", "[1]", "null", "\"x\"", &"[".repeat(1_000_000)] {
+            assert_eq!(run(&[notation, "json", "decode"], text).code, 1);
+        }
     }
 }
 

@@ -232,6 +232,14 @@ fn no_command_falls_over_for_llmx() {
         assert_eq!(formatted.code, valid, "{name}");
         let again = run(&["llmx", "fmt"], &formatted.stdout);
         assert_eq!((again.code, again.stdout), (0, formatted.stdout), "{name}");
+        let encoded = run(&["llmx", "json", "encode"], &text);
+        assert_eq!(encoded.code, valid, "{name}");
+        if valid == 0 {
+            assert_eq!(run(&["llmx", "json", "decode"], &encoded.stdout).code, 0, "{name}");
+        }
+        let decoded = run(&["llmx", "json", "decode"], &text);
+        assert_eq!(decoded.code, if valid == 2 { 2 } else { 1 }, "{name}");
+        assert!(decoded.stderr.len() < 2_000, "{name}");
     }
 }
 
