@@ -136,7 +136,10 @@ impl Document {
         match self {
             Self::Llmx(text) => {
                 let parsed = sabir_llmx::parse(&text);
-                llmx_json(&parsed)
+                match sabir_llmx::json::encode(&parsed.tree) {
+                    Ok(json) => Ok(format!("{json}\n")),
+                    Err(_) => Err(Refused::Syntax(parsed.diagnostics)),
+                }
             }
             other => {
                 let text = other.into_axon()?;
@@ -252,19 +255,40 @@ impl Pair for AxonFrame {
     }
 }
 
+/// Either says which it is at the top. What says nothing is a message or a list of messages: those
+/// of LLMX have a header.
 fn read_json(text: &str) -> Result<Document, Refused> {
-    let decoded = sabir_axon::json::decode(text);
-    decoded.map(Document::Axon).map_err(|error| {
-        Refused::Json(JsonError {
+    if is_llmx(text)? {
+        return match sabir_llmx::json::decode(text) {
+            Ok(llmx) => Ok(Document::Llmx(llmx)),
+            Err(error) => Err(Refused::Json(JsonError {
+                pointer: error.pointer,
+                message: error.message,
+                help: error.help,
+            })),
+        };
+    }
+    match sabir_axon::json::decode(text) {
+        Ok(axon) => Ok(Document::Axon(axon)),
+        Err(error) => Err(Refused::Json(JsonError {
             pointer: error.pointer,
             message: error.message,
             help: error.help,
-        })
-    })
+        })),
+    }
 }
 
-fn llmx_json(_parsed: &sabir_llmx::Parsed<'_>) -> Result<String, Refused> {
-    Err(Refused::TooLarge { message: 0 })
+fn is_llmx(text: &str) -> Result<bool, JsonError> {
+    // As deep as either goes; each decoder has a bound of its own.
+    const MAX_DEPTH: usize = 16 * sabir_axon::MAX_DEPTH as usize + 16;
+    let json = Json::read(text, MAX_DEPTH)?;
+    let top = json.top();
+    let first = match top.kind() {
+        JsonKind::Array => top.children().next(),
+        _ => Some(top),
+    };
+    let has = |key: &str| first.is_some_and(|value| value.get(key).is_some());
+    Ok(has("llmx") || !has("axon") && has("header"))
 }
 
 /// One frame, or a list of them; compact, with every key and digit as written.

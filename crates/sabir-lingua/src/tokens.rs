@@ -56,7 +56,7 @@ impl Tokenizer {
         Self::ALL.iter().copied().find(|tokenizer| tokenizer.name() == name)
     }
 
-    /// Which models use it.
+    /// Which models use it. The words in brackets are asked for by the licence of that vocabulary.
     pub fn description(self) -> &'static str {
         match self {
             Self::O200k => "OpenAI GPT-4o, GPT-4.1, GPT-5, o1, o3, o4 and gpt-oss",

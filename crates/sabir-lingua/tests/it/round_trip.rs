@@ -92,6 +92,11 @@ proptest! {
     }
 
     #[test]
+    fn llmx_json_llmx(text in llmx_documents::document()) {
+        same_llmx(&text, Tongue::Json);
+    }
+
+    #[test]
     fn llmx_frame_llmx(text in llmx_documents::document()) {
         same_llmx(&text, Tongue::Frame);
     }
