@@ -23,7 +23,7 @@ enum Command {
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
     Axon(AxonCommand),
-    /// Check and format LLMX
+    /// Check, format, answer and translate LLMX
     #[command(subcommand, after_help = EXIT_CODES)]
     Llmx(LlmxCommand),
     Convert(convert::ConvertArgs),
@@ -83,6 +83,8 @@ enum AxonCommand {
 enum LlmxCommand {
     Check(llmx::check::CheckArgs),
     Fmt(llmx::fmt::FmtArgs),
+    Json(llmx::json::JsonArgs),
+    Reply(llmx::reply::ReplyArgs),
 }
 
 /// One text to read.
@@ -191,6 +193,8 @@ impl LlmxCommand {
         match self {
             LlmxCommand::Check(args) => args.run(output, notes),
             LlmxCommand::Fmt(args) => args.run(output, notes),
+            LlmxCommand::Json(args) => args.run(output, notes),
+            LlmxCommand::Reply(args) => args.run(output),
         }
     }
 }

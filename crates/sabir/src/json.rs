@@ -18,9 +18,22 @@ use crate::render;
 pub(crate) struct EncodeOptions {
     /// Print the JSON over several lines
     #[arg(long)]
-    pub(crate) pretty: bool,
+    pretty: bool,
     #[command(flatten)]
     pub(crate) input: OneFile,
+}
+
+/// How JSON is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    OneLine,
+    Indented,
+}
+
+/// A document that can be written as JSON.
+pub(crate) trait Encoding {
+    /// Without a line feed at the end.
+    fn write(&self, layout: Layout, output: &mut Output) -> anyhow::Result<()>;
 }
 
 /// Why JSON is no text of a notation.
@@ -30,12 +43,18 @@ pub(crate) struct DecodeFailure {
     pub(crate) help: Option<String>,
 }
 
+impl EncodeOptions {
+    pub(crate) fn layout(&self) -> Layout {
+        if self.pretty { Layout::Indented } else { Layout::OneLine }
+    }
+}
+
 /// Prints the encoding of a text, of which `diagnostics` are known, unless one of them is an error.
 pub(crate) fn encode<E: Display>(
     source: &Source,
     diagnostics: &[Diagnostic],
-    encoding: Result<impl Serialize, E>,
-    pretty: bool,
+    encoding: Result<impl Encoding, E>,
+    layout: Layout,
     output: &mut Output,
     notes: &mut Notes,
 ) -> anyhow::Result<Exit> {
@@ -44,17 +63,16 @@ pub(crate) fn encode<E: Display>(
         return Ok(Exit::Found);
     }
     match encoding {
-        Ok(encoding) if pretty => write_pretty(output, &encoding)?,
         Ok(encoding) => {
-            serde_json::to_writer(&mut *output, &encoding)?;
+            encoding.write(layout, output)?;
             writeln!(output)?;
+            Ok(Exit::Done)
         }
         Err(error) => {
             notes.line(format_args!("error: {}: {error}", source.origin));
-            return Ok(Exit::Found);
+            Ok(Exit::Found)
         }
     }
-    Ok(Exit::Done)
 }
 
 /// Prints what was decoded from `source`, or why nothing was.
@@ -85,13 +103,8 @@ pub(crate) fn decode(
     }
 }
 
-pub(crate) fn write_schema(schema: &impl Serialize, output: &mut Output) -> anyhow::Result<Exit> {
-    write_pretty(output, schema)?;
-    Ok(Exit::Done)
-}
-
-fn write_pretty(output: &mut Output, value: &impl Serialize) -> anyhow::Result<()> {
-    serde_json::to_writer_pretty(&mut *output, value)?;
+pub(crate) fn print_schema(schema: &impl Serialize, output: &mut Output) -> anyhow::Result<Exit> {
+    serde_json::to_writer_pretty(&mut *output, schema)?;
     writeln!(output)?;
-    Ok(())
+    Ok(Exit::Done)
 }

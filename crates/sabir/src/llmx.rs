@@ -2,3 +2,6 @@
 
 pub(crate) mod check;
 pub(crate) mod fmt;
+pub(crate) mod json;
+pub(crate) mod reply;
+mod root;

@@ -15,7 +15,6 @@ mod generate;
 mod input;
 mod json;
 mod llmx;
-mod llmx_root;
 mod lsp;
 mod notation;
 mod output;

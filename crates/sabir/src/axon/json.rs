@@ -5,7 +5,7 @@ use sabir_axon::json::DecodeError;
 
 use crate::cli::OneFile;
 use crate::exit::Exit;
-use crate::json::{self, DecodeFailure, EncodeOptions};
+use crate::json::{self, DecodeFailure, EncodeOptions, Encoding, Layout};
 use crate::output::{Notes, Output};
 
 /// Translate AXON to JSON and back, without loss
@@ -47,19 +47,30 @@ Exit codes:
 impl JsonArgs {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         match self.direction {
-            Direction::Encode(EncodeOptions { pretty, input }) => {
-                let source = input.read()?;
+            Direction::Encode(options) => {
+                let layout = options.layout();
+                let source = options.input.read()?;
                 let parsed = sabir_axon::parse(&source.text);
                 let encoding = sabir_axon::json::encoding(&parsed.tree);
-                json::encode(&source, &parsed.diagnostics, encoding, pretty, output, notes)
+                json::encode(&source, &parsed.diagnostics, encoding, layout, output, notes)
             }
             Direction::Decode(input) => {
                 let source = input.read()?;
                 let decoded = sabir_axon::json::decode(&source.text).map_err(DecodeFailure::from);
                 json::decode(&source, decoded, output, notes)
             }
-            Direction::Schema => json::write_schema(&sabir_axon::json::schema(), output),
+            Direction::Schema => json::print_schema(&sabir_axon::json::schema(), output),
         }
+    }
+}
+
+impl Encoding for sabir_axon::json::Encoding<'_> {
+    fn write(&self, layout: Layout, output: &mut Output) -> anyhow::Result<()> {
+        match layout {
+            Layout::OneLine => serde_json::to_writer(output, self)?,
+            Layout::Indented => serde_json::to_writer_pretty(output, self)?,
+        }
+        Ok(())
     }
 }
 

@@ -49,7 +49,7 @@ const LLMX: Texts = Texts {
     style: &[],
     untidy: "HEADER: { \"f\" : a,t:\"b\",\r\n s:1 }RES:{o:ACK,x_Why:[ 1, Two ]}\r\n\r\nX_LOG:{ a: [1,2] }",
     tidy: "HEADER:{f:a,t:b,s:1}\nRES:{o:\"ACK\",x_Why:[ 1, Two ]}\nX_LOG:{ a: [1,2] }\n",
-    readers: &[],
+    readers: &[&["reply"], &["json", "encode"], &["json", "decode"]],
 };
 
 const BOTH: [Texts; 2] = [AXON, LLMX];
@@ -86,7 +86,7 @@ fn check_demands_metadata_only_with_a_tier() {
 
 #[test]
 fn wrong_usage_is_exit_code_two() {
-    let wrong: [&[&str]; 28] = [
+    let wrong: [&[&str]; 37] = [
         &[],
         &["nonsense"],
         &["axon"],
@@ -110,8 +110,17 @@ fn wrong_usage_is_exit_code_two() {
         &["llmx", "nonsense"],
         &["llmx", "check", "--tier", "1"],
         &["llmx", "check", "-", "-"],
+        &["llmx", "check", "--root"],
+        &["llmx", "check", "--root", ".", "--syntax"],
+        &["llmx", "reply", "--from", ""],
+        &["llmx", "reply", "--seq", "1"],
+        &["llmx", "reply", "--from", "b", "--seq", "-1"],
+        &["llmx", "reply", "--from", "b", "--seq", "9007199254740992"],
+        &["llmx", "reply", "a", "b"],
         &["llmx", "fmt", "--style", "wire"],
         &["llmx", "fmt", "-", "-"],
+        &["llmx", "json"],
+        &["llmx", "json", "recode"],
         &["explain", "AX000"],
         &["explain", "LX000"],
         &["completions", "tcsh"],
@@ -355,18 +364,29 @@ fn fmt_keeps_permissions_and_follows_links() {
 
 #[test]
 fn json_goes_there_and_back() {
-    let text = "[id:\"m1\",%%:1] INF(@a>[@b,@c]): f(1.50s,k:#t{a:_}) <- ~x & 1..2\n";
-    let encoded = run(&["axon", "json", "encode"], text);
-    assert_eq!((encoded.code, encoded.stderr.as_str()), (0, ""));
-    assert_eq!(encoded.stdout.lines().count(), 1);
-    assert!(encoded.stdout.contains("1.50"), "number lexemes are kept");
-    let decoded = run(&["axon", "json", "decode"], &encoded.stdout);
-    assert_eq!(decoded.code, 0);
-    assert_eq!(decoded.stdout, run(&["axon", "fmt", "--style", "wire"], text).stdout);
-    let pretty = run(&["axon", "json", "encode", "--pretty"], text);
-    assert_eq!(json(&pretty.stdout), json(&encoded.stdout));
-    assert!(pretty.stdout.lines().count() > 1);
-    assert!(json(&run(&["axon", "json", "schema"], "").stdout).is_object());
+    let axon = "[id:\"m1\",%%:1] INF(@a>[@b,@c]): f(1.50s,k:#t{a:_}) <- ~x & 1..2\n";
+    let llmx = "HEADER:{f:\"a b\",t:b,s:1}\nX_LOG:{ Cost: 1.50, w:[a,\"b\"] }\n";
+    for (texts, text) in [(AXON, axon), (LLMX, llmx)] {
+        let json_command = |verb: &[&str], input: &str| {
+            let outcome = run(&[&[texts.notation, "json"], verb].concat(), input);
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+            outcome.stdout
+        };
+        let encoded = json_command(&["encode"], text);
+        assert_eq!(encoded.lines().count(), 1);
+        assert!(encoded.contains("1.50"), "number lexemes are kept");
+        // Extensions keep their words, but not their white space.
+        let decoded = json_command(&["decode"], &encoded);
+        assert_eq!(json_command(&["encode"], &decoded), encoded);
+        let pretty = json_command(&["encode", "--pretty"], text);
+        assert_eq!(json(&pretty), json(&encoded));
+        assert!(pretty.lines().count() > 1);
+        assert_eq!(json_command(&["decode"], &pretty), decoded);
+        assert!(json(&json_command(&["schema"], "")).is_object());
+        let formatted = run(&[&[texts.notation, "fmt"], texts.style].concat(), texts.valid);
+        let encoded = json_command(&["encode"], texts.valid);
+        assert_eq!(json_command(&["decode"], &encoded), formatted.stdout);
+    }
 }
 
 /// Far more than any buffer or pipe holds, so that writing fails in the middle of the document.
@@ -374,37 +394,45 @@ fn json_goes_there_and_back() {
 #[test]
 fn json_that_nobody_reads_is_no_error_and_json_that_cannot_be_written_is() {
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("long.axon");
-    fs::write(&file, format!("INF(@a>@b): x{}", "->x".repeat(500_000))).unwrap();
-    for style in [None, Some("--pretty")] {
-        let command = || {
-            let mut command = sabir();
-            command.args(["axon", "json", "encode"]).args(style).arg(&file);
-            command
-        };
-        let mut child = command().spawn().unwrap();
-        let mut start = [0; 8];
-        child.stdout.take().unwrap().read_exact(&mut start).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
-        let full = fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = command().stdout(full).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: "));
+    let file = dir.path().join("long");
+    let chain = format!("INF(@a>@b): x{}", "->x".repeat(500_000));
+    let list = format!("HEADER:{{f:a,t:b,s:1}}\nX_A:[x{}]", ",x".repeat(500_000));
+    for (notation, text) in [("axon", chain), ("llmx", list)] {
+        fs::write(&file, text).unwrap();
+        for style in [None, Some("--pretty")] {
+            let command = || {
+                let mut command = sabir();
+                command.args([notation, "json", "encode"]).args(style).arg(&file);
+                command
+            };
+            let mut child = command().spawn().unwrap();
+            let mut start = [0; 8];
+            child.stdout.take().unwrap().read_exact(&mut start).unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+            let full = fs::File::options().write(true).open("/dev/full").unwrap();
+            let output = command().stdout(full).output().unwrap();
+            assert_eq!(output.status.code(), Some(2));
+            assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: "));
+        }
     }
 }
 
 #[test]
 fn json_errors_say_where() {
-    let invalid = run(&["axon", "json", "encode"], INVALID);
-    assert_eq!((invalid.code, invalid.stdout.as_str()), (1, ""));
-    assert!(invalid.stderr.contains("AX112"));
-    let encoded = run(&["axon", "json", "encode"], VALID).stdout;
-    let wrong = run(&["axon", "json", "decode"], encoded.replace("\"INF\"", "5"));
-    assert_eq!((wrong.code, wrong.stdout.as_str()), (1, ""));
-    assert!(wrong.stderr.contains("/messages/0"), "{}", wrong.stderr);
-    for text in ["", "{", "[1]", "null", "\"x\"", &"[".repeat(1_000_000)] {
-        assert_eq!(run(&["axon", "json", "decode"], text).code, 1);
+    for (Texts { notation, valid, invalid, code, .. }, right, wrong) in
+        [(AXON, "\"INF\"", "5"), (LLMX, "\"a\"", "[[]]")]
+    {
+        let refused = run(&[notation, "json", "encode"], invalid);
+        assert_eq!((refused.code, refused.stdout.as_str()), (1, ""));
+        assert!(refused.stderr.contains(code));
+        let encoded = run(&[notation, "json", "encode"], valid).stdout;
+        let wrong = run(&[notation, "json", "decode"], encoded.replace(right, wrong));
+        assert_eq!((wrong.code, wrong.stdout.as_str()), (1, ""));
+        assert!(wrong.stderr.contains("/messages/0"), "{}", wrong.stderr);
+        for text in ["", "{", "[1]", "null", "\"x\"", &"[".repeat(1_000_000)] {
+            assert_eq!(run(&[notation, "json", "decode"], text).code, 1);
+        }
     }
 }
 
@@ -463,6 +491,101 @@ fn repair_json_has_the_documented_shape() {
     );
     assert_eq!((&change["before"], &change["after"]), (&"->".into(), &">".into()));
     assert_eq!(outcome.stderr, "");
+}
+
+#[test]
+fn replies_are_on_standard_output_and_nothing_else_is() {
+    let reply = |args: &[&str], text: &str| {
+        let outcome = run(&[&["llmx", "reply"], args].concat(), text);
+        assert_eq!(outcome.stderr, "");
+        (outcome.code, outcome.stdout)
+    };
+    let owned = |code, text: &str| (code, text.to_owned());
+    assert_eq!(reply(&[], LLMX.valid), owned(0, "RES:{o:\"ACK\"}\n"));
+    let unknown = "HEADER:{f:a,t:b,s:4}\nCUSTOM:{x:1}\n";
+    let warning = "RES:{o:\"WARN\",msg:\"unknown message type: CUSTOM ignored\"}\n";
+    assert_eq!(reply(&[], unknown), owned(0, warning));
+    let broken = "HEADER:{f:a,t:b,s:5}\nREQ:{pr:1}\n";
+    let refusal = "RES:{o:\"NACK\",msg:\"parse error: missing required field 'o' in REQ\"}\n";
+    assert_eq!(reply(&["-"], broken), owned(1, refusal));
+    let nothing = "RES:{o:\"NACK\",msg:\"parse error: missing HEADER\"}\n";
+    assert_eq!(reply(&[], ""), owned(1, nothing));
+    // Whole messages, which are valid themselves.
+    let (code, messages) = reply(&["--from", "b c", "--seq", "7"], &[unknown, broken].concat());
+    let headers = ["HEADER:{f:\"b c\",t:a,s:7,x_re:4}\n", "HEADER:{f:\"b c\",t:a,s:8,x_re:5}\n"];
+    assert_eq!((code, &messages), (1, &[headers[0], warning, headers[1], refusal].concat()));
+    assert_eq!(run(&["llmx", "check"], &messages).code, 0);
+    assert_eq!(run(&["llmx", "fmt", "--check"], &messages).code, 0);
+    assert_eq!(run(&["llmx", "reply", "--from", "b", "--seq", "18446744073709551615"], "").code, 2);
+}
+
+#[test]
+fn reply_json_has_the_documented_shape() {
+    let text = "\nHEADER:{f:a,t:b,s:1}\nCUSTOM:{}\nHEADER:{f:a,t:b,s:2}\nREQ:{pr:1}\n";
+    let outcome = run(&["llmx", "reply", "--json", "--from", "b"], text);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (1, ""));
+    let report = json(&outcome.stdout);
+    assert_eq!(keys(&report), ["file", "accepted", "replies"]);
+    assert_eq!((&report["file"], &report["accepted"]), (&"-".into(), &false.into()));
+    let replies = report["replies"].as_array().unwrap();
+    assert_eq!(replies.len(), 2);
+    assert_eq!(keys(&replies[0]), ["line", "responses", "text"]);
+    assert_eq!((&replies[0]["line"], &replies[1]["line"]), (&2.into(), &4.into()));
+    let warning = &replies[0]["responses"][0];
+    assert_eq!(keys(warning), ["o", "error", "unknown_type", "block"]);
+    assert_eq!((&warning["o"], &warning["unknown_type"]), (&"WARN".into(), &"CUSTOM".into()));
+    let refusal = &replies[1]["responses"][0];
+    assert_eq!(refusal["error"], "missing required field 'o' in REQ");
+    let block = refusal["block"].as_str().unwrap();
+    assert_eq!(replies[1]["text"], format!("HEADER:{{f:b,t:a,s:2,x_re:2}}\n{block}\n"));
+    let empty = json(&run(&["llmx", "reply", "--json"], "").stdout);
+    assert_eq!(empty["replies"][0]["line"], Value::Null);
+}
+
+#[cfg(unix)]
+#[test]
+fn no_path_leaves_the_root_through_a_link() {
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    fs::create_dir_all(path("project/src")).unwrap();
+    fs::write(path("secret"), "").unwrap();
+    fs::write(path("project/src/a.rs"), "").unwrap();
+    symlink("src", path("project/inside")).unwrap();
+    symlink("..", path("project/out")).unwrap();
+    symlink("loop", path("project/loop")).unwrap();
+    symlink(path("project"), path("link-to-project")).unwrap();
+    let codes = |target: &str, root: Option<&str>| -> Vec<String> {
+        let text = format!("HEADER:{{f:a,t:b,s:1}}\nACT:{{op:read,tgt:\"{target}\"}}\n");
+        let root = root.map(|root| path(root).to_str().unwrap().to_owned());
+        let root: Vec<&str> = root.iter().flat_map(|root| ["--root", root]).collect();
+        let outcome = run(&[&["llmx", "check", "--json"], &root[..]].concat(), &text);
+        let report = json(&outcome.stdout);
+        let found = report["diagnostics"].as_array().unwrap();
+        assert_eq!(outcome.code, i32::from(!found.is_empty()), "{report}");
+        found.iter().map(|found| found["code"].as_str().unwrap().to_owned()).collect()
+    };
+    let none: [&str; 0] = [];
+    for root in ["project", "link-to-project", "project/src/.."] {
+        let root = Some(root);
+        for fine in
+            ["p:src/a.rs#L1-2", "inside/a.rs", "inside/../src", "not/there/yet", "src/a.rs/x"]
+        {
+            assert_eq!(codes(fine, root), none, "{fine}");
+        }
+        for leaving in ["out/secret", "p:out/secret#L1", "inside/../out", "loop/x"] {
+            assert_eq!(codes(leaving, root).len(), 1, "{leaving}");
+            assert_eq!(codes(leaving, None), none, "{leaving}: nobody asked about links");
+        }
+        assert_eq!(codes("../secret", root), codes("../secret", None), "said once");
+        assert_eq!(codes(&"a/".repeat(1_000_000), root).len(), 1, "longer than any path");
+    }
+    for root in ["missing", "secret"] {
+        let root = path(root).to_str().unwrap().to_owned();
+        let outcome = run(&["llmx", "check", "--root", &root], LLMX.valid);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""));
+        assert!(outcome.stderr.contains(&root), "{}", outcome.stderr);
+    }
 }
 
 #[test]

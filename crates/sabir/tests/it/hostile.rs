@@ -128,8 +128,8 @@ fn hostile_llmx() -> Vec<(&'static str, Vec<u8>, i32)> {
         ("many headers", b"HEADER:{f:a,t:b,s:1}\n".repeat(50_000), -1),
         ("one key very often", request(&format!("{}}}", ",d:[]".repeat(200_000))), 1),
     ];
-    // Five megabytes of each, inside and outside of a block: whatever took more than linear time
-    // would not end within anybody's patience.
+    // Five megabytes of each: whatever took more than linear time would not end within anybody's
+    // patience.
     let pieces = [
         "{",
         "[",
@@ -160,10 +160,13 @@ fn hostile_llmx() -> Vec<(&'static str, Vec<u8>, i32)> {
         "\u{feff}",
         "1 ",
     ];
-    for piece in pieces {
+    for (index, piece) in pieces.into_iter().enumerate() {
         let text = piece.repeat(5 * mebi / piece.len());
-        all.push(("a piece, again and again", text.clone().into_bytes(), -1));
-        all.push(("a piece in a block", request(&format!(",x_a:{{{text}")), -1));
+        // Every other one inside; the tests of the parser try both ways.
+        all.push(match index % 2 {
+            0 => ("a piece, again and again", text.into_bytes(), -1),
+            _ => ("a piece in a block", request(&format!(",x_a:{{{text}")), -1),
+        });
     }
     let unterminated = [
         "",
@@ -229,6 +232,14 @@ fn no_command_falls_over_for_llmx() {
         assert_eq!(formatted.code, valid, "{name}");
         let again = run(&["llmx", "fmt"], &formatted.stdout);
         assert_eq!((again.code, again.stdout), (0, formatted.stdout), "{name}");
+        let encoded = run(&["llmx", "json", "encode"], &text);
+        assert_eq!(encoded.code, valid, "{name}");
+        if valid == 0 {
+            assert_eq!(run(&["llmx", "json", "decode"], &encoded.stdout).code, 0, "{name}");
+        }
+        let decoded = run(&["llmx", "json", "decode"], &text);
+        assert_eq!(decoded.code, if valid == 2 { 2 } else { 1 }, "{name}");
+        assert!(decoded.stderr.len() < 2_000, "{name}");
     }
 }
 

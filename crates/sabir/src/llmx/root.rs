@@ -1,46 +1,75 @@
-//! LLMX paths under a real root: which of them a link leads out.
+//! The folder that the paths of a document may not leave: which of them a link leads out.
 //!
 //! It asks the file system what is a link, and nothing else. Where links may lead is decided in
 //! `sabir-llmx`.
 
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the command that takes a root is not there yet")
-)]
-
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::Path;
 
+use anyhow::Context;
 use sabir_base::Diagnostic;
-use sabir_llmx::{Link, Links, PathRef, Tree, escape, paths, resolve};
+use sabir_llmx::{Link, Links, PathRef, Tree};
 
-/// Refuses the paths of a document that a link under `root` leads out. What is wrong with a path
-/// by its text alone is the validator's to say.
-///
-/// What is true now may not be true when the file is opened: this is for reports, and whoever opens
-/// files has to open them beneath the root.
-pub(crate) fn check_under_root(tree: &Tree<'_>, root: &Path) -> io::Result<Vec<Diagnostic>> {
-    let root = root.canonicalize()?;
-    let Some(root) = root.to_str() else {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "the root is not UTF-8"));
-    };
-    let mut found = Vec::new();
-    for place in paths(tree) {
-        if escape(&place.text).is_some() {
-            continue;
-        }
-        let Ok(path) = PathRef::parse(&place.text) else { continue };
-        if let Err(error) = resolve(&path, root, &FileSystem) {
-            found.push(place.refuse(&error));
-        }
+use crate::notation::Findings;
+
+/// An existing folder.
+#[derive(Debug)]
+pub(crate) struct Root {
+    /// Absolute and without links.
+    path: String,
+}
+
+/// No system that we know opens a longer path. Asking about a path of megabytes, one component after
+/// the other, would take hours.
+const LONGEST_PATH: usize = 4096;
+
+/// More refusals than this in one text help nobody.
+const MOST_REFUSED: usize = 1_000;
+
+impl Root {
+    pub(crate) fn open(folder: &Path) -> anyhow::Result<Self> {
+        let unusable = || format!("{}: cannot be the root", folder.display());
+        let path = folder.canonicalize().with_context(unusable)?;
+        anyhow::ensure!(path.is_dir(), "{}: is not a folder", folder.display());
+        let path = path.to_str().filter(|path| path.starts_with('/'));
+        let path = path.with_context(|| format!("{}: has no path in UTF-8", folder.display()))?;
+        Ok(Self { path: path.to_owned() })
     }
-    Ok(found)
+
+    /// What `check` finds, and every path that a link leads out.
+    pub(crate) fn check(&self, text: &str) -> Findings {
+        let mut parsed = sabir_llmx::check(text);
+        let refused = self.refuse(&parsed.tree);
+        parsed.diagnostics.extend(refused);
+        parsed.diagnostics.sort_by_key(|found| found.span.start);
+        parsed.into()
+    }
+
+    /// Refuses the paths of a document that a link leads out. What is wrong with a path by its text
+    /// alone is the validator's to say.
+    ///
+    /// What is true now may not be true when the file is opened: this is for reports, and whoever
+    /// opens files has to open them beneath the root.
+    fn refuse(&self, tree: &Tree<'_>) -> Vec<Diagnostic> {
+        let refused = sabir_llmx::paths(tree).filter_map(|place| {
+            if sabir_llmx::escape(&place.text).is_some() {
+                return None;
+            }
+            let path = PathRef::parse(&place.text).ok()?;
+            let error = sabir_llmx::resolve(&path, &self.path, &FileSystem).err()?;
+            Some(place.refuse(&error))
+        });
+        refused.take(MOST_REFUSED).collect()
+    }
 }
 
 struct FileSystem;
 
 impl Links for FileSystem {
     fn at(&self, path: &str) -> Link {
+        if path.len() > LONGEST_PATH {
+            return Link::Unreadable;
+        }
         match std::fs::read_link(path) {
             Ok(target) => match target.into_os_string().into_string() {
                 Ok(target) => Link::To(target),
@@ -88,7 +117,7 @@ mod tests {
         );
         let parsed = sabir_llmx::parse(&text);
         assert!(!parsed.has_errors());
-        let found = check_under_root(&parsed.tree, root).unwrap();
+        let found = Root::open(root).unwrap().refuse(&parsed.tree);
         assert!(found.iter().all(Diagnostic::is_error));
         found.into_iter().map(|it| it.message).collect()
     }
@@ -172,6 +201,6 @@ mod tests {
         symlink("real", &alias).unwrap();
         symlink(alias.join("x"), dir.path().join("real/a")).unwrap();
         assert_eq!(check("a", &alias), [""; 0]);
-        assert!(check_under_root(&sabir_llmx::parse("").tree, &alias.join("none")).is_err());
+        assert!(Root::open(&alias.join("none")).is_err());
     }
 }
