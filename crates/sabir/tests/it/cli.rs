@@ -421,7 +421,7 @@ fn json_that_nobody_reads_is_no_error_and_json_that_cannot_be_written_is() {
 #[test]
 fn json_errors_say_where() {
     for (Texts { notation, valid, invalid, code, .. }, right, wrong) in
-        [(AXON, "\"INF\"", "5"), (LLMX, "\"a\"", "[[]]")]
+        [(AXON, "\"INF\"", "5"), (LLMX, "\"header\"", "\"heading\"")]
     {
         let refused = run(&[notation, "json", "encode"], invalid);
         assert_eq!((refused.code, refused.stdout.as_str()), (1, ""));
