@@ -348,3 +348,27 @@ fn compact(value: sabir_base::json::JsonValue<'_>) -> String {
     write(&mut out, value);
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TR-R6: wrapped a few times, a message goes there and back; wrapped again and again, it is
+    /// refused.
+    #[test]
+    fn wrapping_has_an_end() {
+        let sequence = Sequence::default();
+        let mut llmx = "HEADER:{f:a,t:b,s:1}\nREQ:{o:\"x\",pr:3}\n".to_owned();
+        for round in 0..7 {
+            let there = convert(&llmx, Tongue::Llmx, Tongue::Axon);
+            match there.and_then(|axon| convert(&axon, Tongue::Axon, Tongue::Llmx)) {
+                Ok(back) => assert!(round < 5 && back == llmx, "round {round}: {back}"),
+                Err(why) => {
+                    assert!(round >= 4 && why == Refused::TooManyLayers { message: 1 }, "{why}");
+                }
+            }
+            let axon = llmx_in_axon::say(&llmx).unwrap();
+            llmx = axon_in_llmx::say(&axon, &sequence).unwrap();
+        }
+    }
+}

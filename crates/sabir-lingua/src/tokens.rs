@@ -159,14 +159,13 @@ mod tests {
         }
     }
 
-    /// Texts on which some way of counting looks at the whole rest again and again. Each takes a
-    /// fraction of a second for all vocabularies together, and hours when time grows with the
-    /// square.
+    /// Texts on which some way of counting looks at the whole rest again and again. Each takes less
+    /// than a second, and half a minute or more when time grows with the square.
     #[test]
     fn hostile_texts_take_linear_time() {
         for unit in ["a", " ", "🦀", "(", "\n", "\u{a0}1", "\u{200d}", "\u{e000}a", "👨\u{200d}👩"]
         {
-            let text = unit.repeat(1_000_000 / unit.len());
+            let text = unit.repeat(500_000 / unit.len());
             for tokenizer in [Tokenizer::O200k, Tokenizer::DeepSeek] {
                 assert!(tokenizer.count(&text) > 1000, "{tokenizer:?} {unit:?}");
             }

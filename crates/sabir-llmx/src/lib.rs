@@ -7,6 +7,7 @@
 mod block;
 pub mod codes;
 mod findings;
+pub mod grammar;
 pub mod json;
 mod normal;
 mod parser;

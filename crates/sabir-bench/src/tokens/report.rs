@@ -265,7 +265,7 @@ fn method(out: &mut String, counts: &Counts) {
     let _ = writeln!(
         out,
         "- A conversation is a typed record of {shortest} to {longest} messages; the data is in [crates/sabir-bench/src/tokens/scenarios](../../crates/sabir-bench/src/tokens/scenarios). One encoder a notation writes them all; no conversation has a text of its own.
-- Tests hold that every name, number and text of a record stands in each of its encodings, that AXON is valid, that TOON decodes to the value it was made from, and that both kinds of JSON hold the same values.
+- Tests hold that every name, number and text of a record stands in each of its encodings, that AXON and LLMX are valid for our validators, that TOON decodes to the value it was made from, and that both kinds of JSON hold the same values.
 - Messages are counted one by one, as plain text, without what a chat template adds.
 - AXON says with a sigil whether a word is a thing, a category or a variable; the other notations leave that to the reader. A number with a unit is one word in AXON and a string in JSON, LLMX and TOON, which is a common way to write it there.
 - A table is a list of records in AXON, JSON and LLMX. Any of them could name the columns once and send rows; none has a native way to.

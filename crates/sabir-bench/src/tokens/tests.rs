@@ -34,6 +34,14 @@ fn there_are_enough_conversations_of_every_kind() {
     }
 }
 
+/// Counts are kept by place.
+#[test]
+fn notations_are_listed_in_order() {
+    for (index, notation) in Notation::ALL.iter().enumerate() {
+        assert_eq!(*notation as usize, index);
+    }
+}
+
 #[test]
 fn encoders_are_deterministic() {
     let (first, second) = (scenarios::all(), scenarios::all());
@@ -401,52 +409,23 @@ fn missing(notation: Notation, leaves: &Leaves, text: &str, report: &dyn Fn(Stri
     }
 }
 
-/// The strict form: no white space outside strings but the line ends between blocks, brackets in
-/// pairs, lower-case keys, known blocks.
+/// As documents, so that batches and sequence numbers are checked too. What prints as itself is in
+/// the strict form.
 #[test]
-fn llmx_is_strict() {
-    let known = ["HEADER", "CTX", "REQ", "PLAN", "ACT", "OBS", "BLK", "ASK", "END", "RES"];
-    let all = scenarios::all();
-    for (name, number, message) in messages(&all) {
-        let text = Notation::Llmx.encode(message, number).unwrap();
-        assert!(text.starts_with("HEADER:{f:"), "{name}: {text}");
-        assert!(text.lines().count() > 1, "{name}: {text}");
-        for line in text.lines() {
-            let (kind, body) = line.split_once(':').unwrap();
-            assert!(known.contains(&kind) || kind.starts_with("X_"), "{name}: {line}");
-            let mut open = Vec::new();
-            let mut bare = String::new();
-            let mut characters = body.chars();
-            while let Some(character) = characters.next() {
-                match character {
-                    '"' => loop {
-                        match characters.next() {
-                            Some('\\') => drop(characters.next()),
-                            Some('"') => break,
-                            Some(_) => {}
-                            None => panic!("{name}: a string without end in {line}"),
-                        }
-                    },
-                    '{' | '[' | '(' => open.push(character),
-                    '}' => assert_eq!(open.pop(), Some('{'), "{name}: {line}"),
-                    ']' => assert_eq!(open.pop(), Some('['), "{name}: {line}"),
-                    ')' => assert_eq!(open.pop(), Some('('), "{name}: {line}"),
-                    ':' => {
-                        let good = bare.starts_with(|it: char| it.is_ascii_lowercase())
-                            && bare.chars().all(|it| {
-                                it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_'
-                            });
-                        assert!(good, "{name}: the key {bare} in {line}");
-                    }
-                    other => assert!(!other.is_whitespace(), "{name}: {line}"),
-                }
-                match character {
-                    '{' | '(' | '[' | ',' | ':' => bare.clear(),
-                    other => bare.push(other),
-                }
-            }
-            assert!(open.is_empty(), "{name}: {line}");
-        }
+fn llmx_is_valid_and_strict() {
+    for scenario in scenarios::all() {
+        let texts = scenario.messages.iter().enumerate();
+        let texts = texts.map(|(index, it)| Notation::Llmx.encode(it, index + 1).unwrap() + "\n");
+        let text: String = texts.collect();
+        let parsed = sabir_llmx::check(&text);
+        let found: Vec<_> = parsed
+            .diagnostics
+            .iter()
+            // An open question has no options, and LLMX has no other block to ask it with.
+            .filter(|it| it.code != sabir_llmx::codes::EMPTY_LIST)
+            .collect();
+        assert!(found.is_empty(), "{}\n{text}\n{found:#?}", scenario.name);
+        assert_eq!(sabir_llmx::print(&parsed.tree), text, "{}", scenario.name);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The table of `docs/protocol/translation.md`, row by row, as texts.
+//! The tables of `docs/protocol/translation.md`, row by row, as texts (TR-R2, TR-R3).
 
 use expect_test::{Expect, expect};
 use sabir_lingua::{Tongue, convert};

@@ -2,6 +2,7 @@
 
 use sabir_lingua::{Refused, Tongue, convert};
 
+/// TR-R6.
 #[test]
 fn the_deepest_axon_comes_back() {
     for (open, close) in [("[", "]"), ("f(", ")"), ("#t{a:", "}"), ("~(", ")"), ("(a->(b&", "))")] {
@@ -32,7 +33,7 @@ fn the_deepest_llmx_comes_back() {
     }
 }
 
-/// What looks translated but is not exactly what a translation gives is a text of its own.
+/// What looks translated but is not exactly what a translation gives is a text of its own (TR-R4).
 #[test]
 fn half_true_forms_come_back() {
     for text in [
@@ -92,6 +93,7 @@ fn half_true_forms_come_back() {
     }
 }
 
+/// TR-R5.
 #[test]
 fn a_document_with_errors_is_refused() {
     assert!(matches!(convert("INF(", Tongue::Axon, Tongue::Llmx), Err(Refused::Syntax(_))));

@@ -1,4 +1,4 @@
-//! There and back gives an equal tree, for every generated document.
+//! There and back gives an equal tree, for every generated document (TR-R1).
 //!
 //! `PROPTEST_CASES` asks for more than the cases of every run.
 
@@ -113,7 +113,7 @@ proptest! {
         prop_assert_eq!(back.trim_end(), text);
     }
 
-    /// What was said in the other tongue is a text of that tongue like any other.
+    /// What was said in the other tongue is a text of that tongue like any other (TR-R4).
     #[test]
     fn what_was_said_goes_round_as_well(text in axon_documents::plain_document()) {
         let llmx = convert(&text, Tongue::Axon, Tongue::Llmx).unwrap();

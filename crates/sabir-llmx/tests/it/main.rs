@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod generate;
+mod grammar;
 mod hostile;
 mod inconsistencies;
 mod json;
@@ -10,5 +11,7 @@ mod parse;
 mod paths;
 mod properties;
 mod reply;
+mod rules;
 mod spec;
+mod typed;
 mod validate;

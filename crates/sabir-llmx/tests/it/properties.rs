@@ -9,6 +9,7 @@ use super::generate::{config, document, token_soup};
 proptest! {
     #![proptest_config(config())]
 
+    /// LX-R43.
     #[test]
     fn what_is_valid_stays_so_when_it_is_written(text in document()) {
         let parsed = check(&text);
@@ -25,6 +26,7 @@ proptest! {
         }
     }
 
+    /// LX-R44, LX-R46, LX-R47.
     #[test]
     fn what_is_valid_has_types_and_is_accepted(text in document()) {
         let parsed = check(&text);
@@ -68,6 +70,7 @@ proptest! {
         }
     }
 
+    /// LX-R51.
     #[test]
     fn every_answer_is_clean(text in token_soup()) {
         let parsed = check(&text);
