@@ -23,7 +23,7 @@ enum Command {
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
     Axon(AxonCommand),
-    /// Check, format, answer and translate LLMX
+    /// Check, format, answer and translate LLMX, and print its grammar
     #[command(subcommand, after_help = EXIT_CODES)]
     Llmx(LlmxCommand),
     Convert(convert::ConvertArgs),
@@ -85,6 +85,7 @@ enum LlmxCommand {
     Fmt(llmx::fmt::FmtArgs),
     Json(llmx::json::JsonArgs),
     Reply(llmx::reply::ReplyArgs),
+    Grammar(llmx::grammar::GrammarArgs),
 }
 
 /// One text to read.
@@ -115,6 +116,17 @@ pub(crate) enum Dialect {
     Ebnf,
     Lark,
     Gbnf,
+}
+
+/// The grammars of every notation are printed by the same printers.
+impl From<Dialect> for sabir_axon::grammar::Format {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Ebnf => Self::Ebnf,
+            Dialect::Lark => Self::Lark,
+            Dialect::Gbnf => Self::Gbnf,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -195,6 +207,7 @@ impl LlmxCommand {
             LlmxCommand::Fmt(args) => args.run(output, notes),
             LlmxCommand::Json(args) => args.run(output, notes),
             LlmxCommand::Reply(args) => args.run(output),
+            LlmxCommand::Grammar(args) => args.run(output),
         }
     }
 }

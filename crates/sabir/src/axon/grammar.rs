@@ -45,11 +45,6 @@ pub(crate) struct GrammarArgs {
 
 impl GrammarArgs {
     pub(crate) fn run(self, output: &mut Output) -> anyhow::Result<Exit> {
-        let format = match self.format {
-            Dialect::Ebnf => grammar::Format::Ebnf,
-            Dialect::Lark => grammar::Format::Lark,
-            Dialect::Gbnf => grammar::Format::Gbnf,
-        };
         let options = grammar::Options {
             performatives: self.performatives,
             extensions: !self.no_extensions,
@@ -57,7 +52,7 @@ impl GrammarArgs {
             tier: self.tier,
             max_depth: self.depth,
         };
-        output.write_all(grammar::export(format, &options).as_bytes())?;
+        output.write_all(grammar::export(self.format.into(), &options).as_bytes())?;
         Ok(Exit::Done)
     }
 }

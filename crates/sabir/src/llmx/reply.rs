@@ -12,6 +12,8 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::place::Places;
 
+use super::parse_name;
+
 /// Answer messages as the notation demands: acknowledge, warn or refuse
 ///
 /// Every message is answered by one RES block, or by one for each unknown type in it; a text without
@@ -127,12 +129,4 @@ impl<'a> ResponseReport<'a> {
 
 fn is_refusal(reply: &Reply<'_>) -> bool {
     reply.responses.iter().any(|response| matches!(response, Response::Nack { .. }))
-}
-
-/// For clap: a name that a HEADER can hold.
-fn parse_name(text: &str) -> Result<String, String> {
-    match text {
-        "" => Err("a name is not empty".to_owned()),
-        name => Ok(name.to_owned()),
-    }
 }

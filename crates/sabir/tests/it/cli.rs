@@ -86,7 +86,7 @@ fn check_demands_metadata_only_with_a_tier() {
 
 #[test]
 fn wrong_usage_is_exit_code_two() {
-    let wrong: [&[&str]; 37] = [
+    let wrong: [&[&str]; 43] = [
         &[],
         &["nonsense"],
         &["axon"],
@@ -121,6 +121,12 @@ fn wrong_usage_is_exit_code_two() {
         &["llmx", "fmt", "-", "-"],
         &["llmx", "json"],
         &["llmx", "json", "recode"],
+        &["llmx", "grammar"],
+        &["llmx", "grammar", "--format", "bnf"],
+        &["llmx", "grammar", "--format", "lark", "--blocks", "REQUEST"],
+        &["llmx", "grammar", "--format", "lark", "--blocks", "HEADER"],
+        &["llmx", "grammar", "--format", "lark", "--agents", "a,,b"],
+        &["llmx", "grammar", "--format", "lark", "--depth", "999"],
         &["explain", "AX000"],
         &["explain", "LX000"],
         &["completions", "tcsh"],
@@ -421,7 +427,7 @@ fn json_that_nobody_reads_is_no_error_and_json_that_cannot_be_written_is() {
 #[test]
 fn json_errors_say_where() {
     for (Texts { notation, valid, invalid, code, .. }, right, wrong) in
-        [(AXON, "\"INF\"", "5"), (LLMX, "\"a\"", "[[]]")]
+        [(AXON, "\"INF\"", "5"), (LLMX, "\"header\"", "\"heading\"")]
     {
         let refused = run(&[notation, "json", "encode"], invalid);
         assert_eq!((refused.code, refused.stdout.as_str()), (1, ""));
@@ -613,6 +619,29 @@ fn grammars_are_exported() {
         assert_eq!(narrow.code, 0);
         assert_ne!(narrow.stdout, outcome.stdout, "{format}");
         assert!(narrow.stdout.contains("planner"), "{format}");
+    }
+}
+
+#[test]
+fn grammars_of_llmx_are_exported() {
+    for format in ["ebnf", "lark", "gbnf"] {
+        let whole = run(&["llmx", "grammar", "--format", format], "");
+        assert_eq!((whole.code, whole.stderr.as_str()), (0, ""));
+        assert!(whole.stdout.contains("REQ"), "{format}");
+        let narrowed: [&[&str]; 5] = [
+            &["--blocks", "OBS,BLK"],
+            &["--no-extensions"],
+            &["--agents", "Lead,Work er"],
+            &["--single"],
+            &["--depth", "3"],
+        ];
+        for args in narrowed {
+            let narrow = run(&[&["llmx", "grammar", "--format", format], args].concat(), "");
+            assert_eq!(narrow.code, 0, "{format} {args:?}");
+            assert_ne!(narrow.stdout, whole.stdout, "{format} {args:?}");
+        }
+        let blocks = run(&["llmx", "grammar", "--format", format, "--blocks", "OBS,BLK"], "");
+        assert!(blocks.stdout.contains("BLK") && !blocks.stdout.contains("REQ"), "{format}");
     }
 }
 

@@ -232,15 +232,20 @@ fn no_command_falls_over_for_llmx() {
         assert_eq!(formatted.code, valid, "{name}");
         let again = run(&["llmx", "fmt"], &formatted.stdout);
         assert_eq!((again.code, again.stdout), (0, formatted.stdout), "{name}");
-        let encoded = run(&["llmx", "json", "encode"], &text);
-        assert_eq!(encoded.code, valid, "{name}");
-        if valid == 0 {
-            assert_eq!(run(&["llmx", "json", "decode"], &encoded.stdout).code, 0, "{name}");
-        }
-        let decoded = run(&["llmx", "json", "decode"], &text);
-        assert_eq!(decoded.code, if valid == 2 { 2 } else { 1 }, "{name}");
-        assert!(decoded.stderr.len() < 2_000, "{name}");
+        encodes_if_valid("llmx", name, &text, valid);
     }
+}
+
+/// `valid` is the exit code of `check --syntax`. None of these texts is JSON.
+fn encodes_if_valid(notation: &str, name: &str, text: &[u8], valid: i32) {
+    let encoded = run(&[notation, "json", "encode"], text);
+    assert_eq!(encoded.code, valid, "{name}");
+    if valid == 0 {
+        assert_eq!(run(&[notation, "json", "decode"], &encoded.stdout).code, 0, "{name}");
+    }
+    let decoded = run(&[notation, "json", "decode"], text);
+    assert_eq!(decoded.code, if valid == 2 { 2 } else { 1 }, "{name}");
+    assert!(decoded.stderr.len() < 2_000, "{name}");
 }
 
 /// `-1` is for a text of which no more is known than that it is read.
@@ -271,14 +276,7 @@ fn what_is_valid_is_formatted_and_encoded_and_what_is_not_is_refused() {
             let again = run(&["axon", "fmt", "--style", style], &outcome.stdout);
             assert_eq!(again.stdout, outcome.stdout, "{name} {style}");
         }
-        let encoded = run(&["axon", "json", "encode"], &text);
-        assert_eq!(encoded.code, valid, "{name}");
-        if valid == 0 {
-            assert_eq!(run(&["axon", "json", "decode"], &encoded.stdout).code, 0, "{name}");
-        }
-        let decoded = run(&["axon", "json", "decode"], &text);
-        assert_eq!(decoded.code, if valid == 2 { 2 } else { 1 }, "{name}");
-        assert!(decoded.stderr.len() < 2_000, "{name}");
+        encodes_if_valid("axon", name, &text, valid);
     }
 }
 
