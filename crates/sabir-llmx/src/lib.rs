@@ -11,6 +11,7 @@ mod parser;
 mod path;
 mod print;
 mod same;
+mod shortcut;
 mod strings;
 mod tree;
 mod validate;
@@ -24,6 +25,7 @@ pub use path::{
 };
 pub use print::print;
 pub use same::same;
+pub use shortcut::{Shortcut, expand, shortcuts};
 pub use strings::{is_key, is_word, quote, quote_into};
 pub use tree::{Kind, NodeId, Tree};
 pub use validate::{check, validate};

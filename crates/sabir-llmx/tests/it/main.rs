@@ -5,3 +5,4 @@
 mod hostile;
 mod parse;
 mod paths;
+mod shortcut;
