@@ -4,8 +4,10 @@
 //! what it writes. This crate knows text and trees. It refuses to know files, clocks, sockets and
 //! terminals.
 
+mod batch;
 mod block;
 pub mod codes;
+mod conversation;
 mod normal;
 mod parser;
 mod path;
@@ -17,7 +19,12 @@ mod tree;
 mod validate;
 mod view;
 
+pub use batch::{ActionState, Answer, BatchReport, BatchState, Batches};
 pub use block::{BlockInfo, BlockKind, FieldInfo, FieldKind, Presence, Shape};
+pub use conversation::{
+    Conversation, Event, Handoff, Item, ItemId, ItemKind, ItemState, Receivers, State,
+    check_conversation,
+};
 pub use parser::{MAX_DEPTH, Parsed, parse};
 pub use path::{
     Component, LineRange, Link, Links, MAX_LINKS, PathError, PathPlace, PathRef, ResolvedPath,

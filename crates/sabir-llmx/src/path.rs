@@ -13,6 +13,7 @@ use std::fmt;
 
 pub use check::{PathPlace, check_path, check_paths, paths};
 pub use error::PathError;
+pub(crate) use error::quoted;
 pub use resolve::{Link, Links, MAX_LINKS, ResolvedPath, resolve};
 
 /// A path as it was written, in parts. Reading it does not ask whether it leaves the root; see

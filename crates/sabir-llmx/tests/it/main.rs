@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod batch;
+mod conversation;
 mod hostile;
 mod parse;
 mod paths;
