@@ -14,7 +14,7 @@ pub(crate) mod sequence;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use sabir_base::Diagnostic;
+use sabir_base::{Diagnostic, Severity};
 
 pub use envelope::Receivers;
 use envelope::{AgentId, Agents, Envelope, addressee, number};
@@ -40,6 +40,10 @@ pub fn check_conversation(tree: &Tree<'_>) -> Vec<Diagnostic> {
     }
     let mut found = conversation.finish();
     found.extend(batches.finish().diagnostics);
+    // One message is no conversation: that it is not answered goes without saying.
+    if tree.messages().nth(1).is_none() {
+        found.retain(|found| found.severity != Severity::Info);
+    }
     found.sort_by_key(|found| found.span.start);
     found
 }

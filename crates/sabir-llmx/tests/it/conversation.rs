@@ -434,6 +434,22 @@ fn numbers_go_up_and_messages_may_come_twice() {
     );
 }
 
+/// LX-C16.
+#[test]
+fn one_message_is_no_conversation() {
+    for text in [
+        "HEADER:{f:A,t:B,s:1}\nREQ:{o:x,pr:1}\nASK:{q:x,o:[a]}\nBLK:{w:x,a:[a],esc:true}\n",
+        "HEADER:{f:A,t:B,s:1}\nRES:{o:\"NACK\"}\n",
+        "HEADER:{f:A,t:B,s:1}\nRES:{o:\"yes\"}\nOBS:{ai:A1,s:ERR}\n",
+        "HEADER:{f:A,t:ALL,s:1,b:B1}\nACT:{i:A1,op:read,tgt:x}\nACT:{i:A2,op:read,tgt:y}\n",
+        "",
+    ] {
+        assert_eq!(check_conversation(&parse(text).tree), [], "{text}");
+    }
+    let text = "HEADER:{f:A,t:ALL,s:1,b:B1}\nACT:{i:A1,op:read,tgt:x}\nACT:{op:read,tgt:y}\n";
+    assert_eq!(check_conversation(&parse(text).tree).len(), 1);
+}
+
 /// LX-C15: what has no sender takes no part, and nothing is said twice.
 #[test]
 fn broken_headers_are_passed_by() {

@@ -5,6 +5,7 @@
 mod batch;
 mod conversation;
 mod hostile;
+mod pages;
 mod parse;
 mod paths;
 mod shortcut;
