@@ -14,6 +14,7 @@ use std::fmt;
 pub(crate) use check::check_block;
 pub use check::{PathPlace, check_path, check_paths, paths};
 pub use error::PathError;
+pub(crate) use error::quoted;
 pub use resolve::{Link, Links, MAX_LINKS, ResolvedPath, resolve};
 
 /// A path as it was written, in parts. Reading it does not ask whether it leaves the root; see
@@ -117,9 +118,14 @@ fn disguised(bare: &str) -> bool {
     let Some(folded) = disguise::fold(bare) else { return false };
     let (Ok(plain), Ok(seen)) = (Steps::read(bare), Steps::read(&folded)) else { return true };
     let slashes = |text: &str| text.bytes().filter(|&byte| byte == b'/').count();
-    // A reader may decode once or until nothing changes. With a hidden parent, or with hidden
-    // separators beside open parents, some of these readers may climb higher than others.
+    // Components of dots alone or of nothing.
+    let hollow =
+        |text: &str| text.split('/').filter(|name| name.bytes().all(|byte| byte == b'.')).count();
+    // A reader may decode once or until nothing changes, and strip something in between. With a
+    // hidden parent or a name that dissolves, or with hidden separators beside open parents, some
+    // of these readers climb higher than others.
     seen.parents() > plain.parents()
+        || hollow(&folded) > hollow(bare)
         || seen.parents() > 0 && slashes(bare) != slashes(&folded)
         || names(seen.ups, &seen.components).is_none()
 }
@@ -228,9 +234,9 @@ fn refuse_name(name: &str) -> Result<(), PathError> {
         return Err(PathError::Drive);
     }
     // `..;x`, `..:x`, `..?x` and `..#x` are `..` to those who cut parameters, streams, queries and
-    // fragments off.
+    // fragments off; only parameters are cut off in the middle of a path, where `;x` leaves nothing.
     let stem = name.split([';', ':', '?', '#']).next().unwrap_or(name);
-    let is_cut = stem.len() < name.len();
+    let is_cut = stem.len() < name.len() && !name[stem.len()..].starts_with(';');
     let mut dots = 0usize;
     let mut spaces = 0usize;
     for it in stem.chars() {
@@ -242,7 +248,8 @@ fn refuse_name(name: &str) -> Result<(), PathError> {
     }
     // What is left is dots and space. Three dots alone are an ordinary name; more are what remains
     // of `../` after a filter.
-    let plain = spaces == 0 && (dots == 3 || is_cut && dots < 2);
+    let whole = stem.len() == name.len();
+    let plain = spaces == 0 && (whole && dots == 3 || is_cut && dots < 2);
     if plain { Ok(()) } else { Err(PathError::LookAlike) }
 }
 

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod batch;
+mod conversation;
 mod generate;
 mod grammar;
 mod hostile;
@@ -12,6 +14,7 @@ mod paths;
 mod properties;
 mod reply;
 mod rules;
+mod shortcut;
 mod spec;
 mod typed;
 mod validate;

@@ -315,6 +315,68 @@ fn every_path_of_a_document_is_listed() {
     assert_eq!(found, ["a", "b.c", "p:d#L1", "e"]);
 }
 
+/// Readers that do more to a path than they should.
+const CARELESS: [fn(&str) -> String; 9] = [
+    decode_once,
+    |path| path.replace(['\u{ff0e}', '\u{2024}'], "."),
+    |path| path.replace(['\u{2215}', '\u{ff0f}', '\u{ff3c}'], "/"),
+    |path| path.replace('\u{2025}', ".."),
+    |path| path.replace('\\', "/"),
+    |path| path.replace(['\u{200b}', '\u{ad}'], ""),
+    |path| path.trim().to_owned(),
+    // Parameters of a servlet.
+    |path| each(path, |name| name.split(';').next().unwrap().to_owned()),
+    // White space at the end of a name, and one dot, as Windows has it.
+    |path| {
+        each(path, |name| {
+            let name = name.trim_end();
+            let dots_only = name.bytes().all(|it| it == b'.');
+            let name = if dots_only { name } else { name.strip_suffix('.').unwrap_or(name) };
+            name.to_owned()
+        })
+    },
+];
+
+fn each(path: &str, name: impl Fn(&str) -> String) -> String {
+    path.split('/').map(name).collect::<Vec<_>>().join("/")
+}
+
+fn decode_once(path: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = path.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = after.get(..2).and_then(|it| std::str::from_utf8(it).ok());
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match byte.filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// As plain as it gets: does this path climb, or start anywhere but at the root?
+fn leaves(path: &str) -> bool {
+    let mut depth = 0i64;
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => depth -= 1,
+            _ => depth += 1,
+        }
+        if depth < 0 {
+            return true;
+        }
+    }
+    path.starts_with(['/', '\\', '~']) || path.as_bytes().get(1) == Some(&b':')
+}
+
 proptest! {
     /// LX-P22.
     #[test]
@@ -338,6 +400,29 @@ proptest! {
             let canonical = path.to_string();
             prop_assert_eq!(PathRef::parse(&canonical).unwrap(), path.clone(), "{:?}", text);
             prop_assert_eq!(escape(&canonical), None, "{:?}", text);
+        }
+    }
+
+    /// LX-P13, LX-P14, LX-P22.
+    #[test]
+    fn what_passes_stays_for_careless_readers(
+        pieces in prop::collection::vec(
+            prop::sample::select(vec![
+                "a", "/", "/", "/", "..", "..", ".", "%2e", "%2f", "%252e", "%25", "2e", "%5c", "%3b",
+                ";", " ", "\u{ff0e}", "\u{2024}", "\u{2025}", "\u{2215}", "\u{ff3c}", "\u{200b}",
+                "\u{ad}", "~", "C:", "%EF%BC%8E", "%20",
+            ]),
+            1..10,
+        ),
+        readers in prop::collection::vec(0..CARELESS.len(), 1..5),
+    ) {
+        let text = pieces.concat();
+        if escape(&text).is_none() {
+            let mut seen = PathRef::parse(&text).unwrap().to_string();
+            for reader in readers {
+                seen = CARELESS[reader](&seen);
+                prop_assert!(!leaves(&seen), "{:?} is {:?}", text, seen);
+            }
         }
     }
 }
