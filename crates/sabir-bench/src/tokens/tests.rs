@@ -409,15 +409,14 @@ fn missing(notation: Notation, leaves: &Leaves, text: &str, report: &dyn Fn(Stri
     }
 }
 
-/// As documents, so that batches and sequence numbers are checked too. What prints as itself is in
-/// the strict form.
+/// As documents, so that batches are checked too. What prints as itself is in the strict form.
 #[test]
 fn llmx_is_valid_and_strict() {
     for scenario in scenarios::all() {
         let texts = scenario.messages.iter().enumerate();
         let texts = texts.map(|(index, it)| Notation::Llmx.encode(it, index + 1).unwrap() + "\n");
         let text: String = texts.collect();
-        let parsed = sabir_llmx::check(&text);
+        let parsed = sabir_llmx::check_messages(&text);
         let found: Vec<_> = parsed
             .diagnostics
             .iter()
@@ -425,6 +424,7 @@ fn llmx_is_valid_and_strict() {
             .filter(|it| it.code != sabir_llmx::codes::EMPTY_LIST)
             .collect();
         assert!(found.is_empty(), "{}\n{text}\n{found:#?}", scenario.name);
+        assert!(!sabir_llmx::check(&text).has_errors(), "{}\n{text}", scenario.name);
         assert_eq!(sabir_llmx::print(&parsed.tree), text, "{}", scenario.name);
     }
 }
