@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-ldp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
     ("sabir", &["sabir-base", "sabir-axon"]),
     ("sabir-testkit", &[]),
-    ("sabir-bench", &["sabir-base", "sabir-axon", "sabir-testkit"]),
+    ("sabir-bench", &["sabir-base", "sabir-axon", "sabir-llmx", "sabir-testkit"]),
     ("xtask", &["sabir-axon", "sabir-llmx"]),
 ];
 
