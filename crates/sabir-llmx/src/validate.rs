@@ -20,6 +20,8 @@ use crate::parser::{Parsed, parse};
 use crate::tree::{Kind, Tree};
 use crate::view::{Block, Node};
 
+use fields::Seen;
+
 /// Reads a document and validates it; what is found comes in the order of the text.
 pub fn check(text: &str) -> Parsed<'_> {
     let mut parsed = parse(text);
@@ -65,16 +67,24 @@ impl Validator {
         match (info.shape, block.body.kind()) {
             (Shape::Object, Kind::Object) => {
                 let seen = self.fields(info, block.body, block.word_span());
-                match info.kind {
-                    BlockKind::Obs => self.observation(block, &seen),
-                    BlockKind::Ask => self.question(&seen),
-                    _ => {}
-                }
+                self.together(block, &seen);
             }
             (Shape::Steps, Kind::Array) => self.plan(block, info),
             // The parser has said that there is no body.
             (_, Kind::Error) => {}
             _ => self.wrong_shape(block, info),
+        }
+    }
+
+    /// What the fields of a block say together. Each of them has been looked at for itself.
+    #[inline]
+    fn together(&mut self, block: Block<'_>, seen: &Seen<'_>) {
+        match block.kind() {
+            BlockKind::Obs => self.observation(block, seen),
+            BlockKind::Ask => self.question(seen),
+            // Here the paths in `CTX.f`, `ACT.tgt` (unless `op` is `shell` or `spawn`) and
+            // `END.del` belong.
+            _ => {}
         }
     }
 

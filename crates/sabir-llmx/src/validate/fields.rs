@@ -17,6 +17,8 @@ pub(super) const MOST_FIELDS: usize = 4;
 pub(super) struct Seen<'a> {
     info: &'static BlockInfo,
     fields: [Option<Field<'a>>; MOST_FIELDS],
+    /// Which of them are written, `null` or not.
+    written: [bool; MOST_FIELDS],
 }
 
 impl<'a> Seen<'a> {
@@ -40,8 +42,9 @@ impl Validator {
         body: Node<'a>,
         owner: Span,
     ) -> Seen<'a> {
-        let mut seen = Seen { info, fields: [None; MOST_FIELDS] };
-        let mut whole = true;
+        let fields = [None; MOST_FIELDS];
+        let mut seen = Seen { info, fields, written: [false; MOST_FIELDS] };
+        let (mut whole, mut all_known) = (true, true);
         for child in body.children() {
             let Some(field) = child.as_field() else {
                 whole = false;
@@ -50,6 +53,7 @@ impl Validator {
             let key = field.key();
             match info.fields.iter().position(|info| info.key.eq_ignore_ascii_case(key)) {
                 Some(index) => {
+                    seen.written[index] = true;
                     if field.value.kind() == Kind::Null {
                         continue;
                     }
@@ -58,9 +62,11 @@ impl Validator {
                     }
                     self.value(info, &info.fields[index], field.value);
                 }
-                None if field.is_extension() => {}
-                None => self.unknown_field(info, body, field),
+                None => all_known &= field.is_extension(),
             }
+        }
+        if !all_known {
+            self.unknown_fields(info, body, &seen);
         }
         for (known, field) in info.fields.iter().zip(&seen.fields) {
             if field.is_none() && is_required(known, &seen) && whole {
@@ -84,21 +90,27 @@ impl Validator {
     }
 
     #[cold]
-    fn unknown_field(&mut self, info: &BlockInfo, body: Node<'_>, field: Field<'_>) {
-        self.findings.warning(|| {
-            let (key, word) = (words::shown(field.key()), info.word);
-            let message = format!("{word} has no field `{key}`; it is kept");
-            let found = Diagnostic::warning(codes::UNKNOWN_FIELD, field.key_span(), message);
-            let own = format!("a field of your own is written x_{}", key.to_ascii_lowercase());
-            let Some(near) = words::near_field(info, field.key()) else { return found.help(own) };
-            let found = found.help(format!("did you mean {} ({})? {own}", near.key, near.summary));
-            let is_free = !body.fields().any(|other| other.is(near.key));
-            if is_free && value::fits(near.kind, field.value) {
-                return found.fix(Edit::replace(field.key_span(), near.key));
+    fn unknown_fields(&mut self, info: &BlockInfo, body: Node<'_>, seen: &Seen<'_>) {
+        for field in body.fields() {
+            if info.field(field.key()).is_none() && !field.is_extension() {
+                self.findings.warning(|| unknown_field(info, field, seen));
             }
-            found
-        });
+        }
     }
+}
+
+fn unknown_field(info: &BlockInfo, field: Field<'_>, seen: &Seen<'_>) -> Diagnostic {
+    let (key, word) = (words::shown(field.key()), info.word);
+    let message = format!("{word} has no field `{key}`; it is kept");
+    let found = Diagnostic::warning(codes::UNKNOWN_FIELD, field.key_span(), message);
+    let own = format!("a field of your own is written x_{}", key.to_ascii_lowercase());
+    let Some((index, near)) = words::near_field(info, field.key()) else { return found.help(own) };
+    let found = found.help(format!("did you mean {} ({})? {own}", near.key, near.summary));
+    // The edit must not make a key stand twice, nor a value stand where it does not belong.
+    if !seen.written[index] && value::fits(near.kind, field.value) {
+        return found.fix(Edit::replace(field.key_span(), near.key));
+    }
+    found
 }
 
 fn is_required(field: &FieldInfo, seen: &Seen<'_>) -> bool {

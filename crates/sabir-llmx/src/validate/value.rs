@@ -23,21 +23,11 @@ impl Validator {
             return;
         }
         match field.kind {
-            FieldKind::Text | FieldKind::Name => match is_text(kind) {
+            FieldKind::Text | FieldKind::Name | FieldKind::Target => match is_text(kind) {
                 true => self.text(info, field, value),
                 false => self.wrong_type(info, field, value),
             },
-            FieldKind::Target => match is_text(kind) {
-                // The path in `value` is checked here.
-                true => self.text(info, field, value),
-                false => self.wrong_type(info, field, value),
-            },
-            FieldKind::Texts => match kind {
-                Kind::Array => self.texts(info, field, value),
-                _ => self.wrong_type(info, field, value),
-            },
-            FieldKind::Paths => match kind {
-                // The path in each item of `value` is checked here.
+            FieldKind::Texts | FieldKind::Paths => match kind {
                 Kind::Array => self.texts(info, field, value),
                 _ => self.wrong_type(info, field, value),
             },

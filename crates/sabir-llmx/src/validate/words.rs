@@ -14,17 +14,19 @@ pub(super) fn near_type(word: &str) -> Option<&'static str> {
         .map(|row| row.word)
 }
 
-/// What was probably meant by a field that is not known: its name in full, or its key misspelt.
-pub(super) fn near_field(info: &BlockInfo, key: &str) -> Option<&'static FieldInfo> {
+/// What was probably meant by a field that is not known, and its place in the table: its name in
+/// full, or its key misspelt.
+pub(super) fn near_field(info: &BlockInfo, key: &str) -> Option<(usize, &'static FieldInfo)> {
     let fields: &'static [FieldInfo] = info.fields;
     let is_start = |name: &str| {
         key.len() >= 3 && name.get(..key.len()).is_some_and(|it| it.eq_ignore_ascii_case(key))
     };
-    fields
-        .iter()
-        .find(|field| field.name.eq_ignore_ascii_case(key))
-        .or_else(|| fields.iter().find(|field| is_start(field.name)))
-        .or_else(|| fields.iter().find(|field| field.key.len() >= 3 && is_near(key, field.key)))
+    let find = |is_meant: &dyn Fn(&FieldInfo) -> bool| {
+        fields.iter().enumerate().find(|(_, field)| is_meant(field))
+    };
+    find(&|field| field.name.eq_ignore_ascii_case(key))
+        .or_else(|| find(&|field| is_start(field.name)))
+        .or_else(|| find(&|field| field.key.len() >= 3 && is_near(key, field.key)))
 }
 
 /// What was probably meant by a status that there is not.

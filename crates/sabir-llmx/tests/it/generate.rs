@@ -92,6 +92,24 @@ pub(crate) fn token_soup() -> impl Strategy<Value = String> {
     vec(pieces, 0..20).prop_map(|pieces| pieces.concat())
 }
 
+/// Documents in which a few characters are lost or put in. Some are still without errors.
+pub(crate) fn damaged_document() -> impl Strategy<Value = String> {
+    let piece = select(vec![
+        "", "", "", "{", "}", "[", "]", "(", ")", ",", ":", "\"", "\\", "'", "|", "?", " ", "\n",
+        "x", "X_", "1", "-", "é", "\u{0}", "null", "\nREQ:{", "a b",
+    ]);
+    let damage = (any::<prop::sample::Index>(), 0usize..3, piece);
+    (document(), vec(damage, 1..4)).prop_map(|(text, damages)| {
+        let mut chars: Vec<char> = text.chars().collect();
+        for (at, lost, piece) in damages {
+            let at = at.index(chars.len() + 1);
+            let end = (at + lost).min(chars.len());
+            chars.splice(at..end, piece.chars());
+        }
+        chars.into_iter().collect()
+    })
+}
+
 fn message() -> impl Strategy<Value = String> {
     let between = select(vec!["\n", "\n", "\n", "\r\n", "", " ", "\n\n\t"]);
     (header(), vec((between, block()), 0..6)).prop_map(|(header, blocks)| {

@@ -1,12 +1,13 @@
 //! Texts that want to hurt: every one is read in time that grows with its length, into a tree that
 //! a walker can walk.
 
-use sabir_llmx::{MAX_DEPTH, Node, parse, print, same};
+use sabir_llmx::{MAX_DEPTH, Node, check, codes, parse, print, replies, same};
 
 fn depth(node: Node<'_>) -> usize {
     1 + node.children().map(depth).max().unwrap_or(0)
 }
 
+/// LX-R1, LX-R6, LX-R7.
 #[test]
 fn repeated_pieces_are_read_and_written() {
     let pieces = [
@@ -68,10 +69,57 @@ fn repeated_pieces_are_read_and_written() {
             let parsed = parse(&text);
             assert!(depth(parsed.tree.root()) < 2 * usize::from(MAX_DEPTH) + 8, "{piece:?}");
             let printed = print(&parsed.tree);
+            replies(&check(&text));
             if !parsed.has_errors() {
                 let again = parse(&printed);
                 assert!(same(&parsed.tree, &again.tree), "{piece:?}");
             }
         }
+    }
+}
+
+/// LX-R6.
+#[test]
+fn depth_has_a_limit() {
+    // The block's own braces are one level.
+    let nested = |depth: usize| {
+        let (open, close) = ("[".repeat(depth - 1), "]".repeat(depth - 1));
+        format!("HEADER:{{f:a,t:b,s:1}}\nX_A:{{a:{open}{close}}}\n")
+    };
+    let limit = usize::from(MAX_DEPTH);
+    assert!(check(&nested(limit)).diagnostics.is_empty());
+    let found = check(&nested(limit + 1)).diagnostics;
+    assert!(found.iter().any(|found| found.code == codes::TOO_DEEP && found.is_error()));
+}
+
+/// LX-R7. A step that looks at the whole block for each of its fields would not end here.
+#[test]
+fn large_blocks_are_checked_in_time() {
+    let many = |piece: &str| piece.repeat(100_000);
+    for block in [
+        format!("REQ:{{{}}}", many("priority:2,o:\"\",")),
+        format!("REQ:{{{}}}", many("d:1,")),
+        format!("REQ:{{o:\"x\",pr:1,d:[{}]}}", many("1,")),
+        format!("OBS:{{s:ERR,{}}}", many("c:{a:1},")),
+        format!("OBS:{{s:ERR,{}}}", many("x_c:{a:1},c:{b:1},")),
+        format!("OBS:{{{}}}", many("s:OK,s:ERR,")),
+        format!("ASK:{{q:\"x\",def:c,o:[{}]}}", many("\"a\\u0062\",")),
+        format!("PLAN:[{}]", many("(i:1,t:x,s:P),")),
+        format!("PLAN:[{}]", many("(),")),
+        format!("PLAN:[{}]", many("1,")),
+        many("RES:[{o:1}]\n"),
+        many("CUSTOM:{}\n"),
+        many("HEADER:{f:a,t:[b,c],s:1}\n"),
+        many("REQ:{o:\"x\n"),
+        many("REQ:\n"),
+        many("RES:{,}\n"),
+        format!("RES:{{{}}}", many(",\n")),
+    ] {
+        let text = format!("HEADER:{{f:a,t:b,s:1}}\n{block}\n");
+        let parsed = check(&text);
+        assert!(parsed.diagnostics.len() <= 4_004, "{}", parsed.diagnostics.len());
+        print(&parsed.tree);
+        replies(&parsed);
+        parsed.tree.messages().for_each(|message| drop(message.typed()));
     }
 }

@@ -10,5 +10,7 @@ mod json;
 mod parse;
 mod properties;
 mod reply;
+mod rules;
 mod spec;
+mod typed;
 mod validate;

@@ -56,6 +56,7 @@ X_METRICS:{ Cpu : 0.50, words:[a, "b"] }
     );
 }
 
+/// LX-R4, LX-R18.
 #[test]
 fn lenient_in_strict_out() {
     check(
@@ -84,6 +85,7 @@ fn lenient_in_strict_out() {
     );
 }
 
+/// LX-R5, LX-R9.
 #[test]
 fn errors_leave_the_rest_readable() {
     check(
@@ -156,6 +158,7 @@ fn extensions_keep_what_others_lose() {
     );
 }
 
+/// LX-R5.
 #[test]
 fn a_type_without_a_body_takes_nothing_with_it() {
     check(

@@ -4,11 +4,12 @@
 use proptest::prelude::*;
 use sabir_llmx::{BlockKind, Content, Header, Response, check, parse, print, replies, same};
 
-use super::generate::{config, document, token_soup};
+use super::generate::{config, damaged_document, document, token_soup};
 
 proptest! {
     #![proptest_config(config())]
 
+    /// LX-R43.
     #[test]
     fn what_is_valid_stays_so_when_it_is_written(text in document()) {
         let parsed = check(&text);
@@ -25,6 +26,7 @@ proptest! {
         }
     }
 
+    /// LX-R44, LX-R46, LX-R47.
     #[test]
     fn what_is_valid_has_types_and_is_accepted(text in document()) {
         let parsed = check(&text);
@@ -50,7 +52,7 @@ proptest! {
 
     /// A block without an error is read, whatever surrounds it.
     #[test]
-    fn blocks_without_errors_have_types(text in token_soup()) {
+    fn blocks_without_errors_have_types(text in prop_oneof![token_soup(), damaged_document()]) {
         let parsed = check(&text);
         for message in parsed.tree.messages() {
             for block in message.all_blocks() {
@@ -68,8 +70,9 @@ proptest! {
         }
     }
 
+    /// LX-R51.
     #[test]
-    fn every_answer_is_clean(text in token_soup()) {
+    fn every_answer_is_clean(text in prop_oneof![token_soup(), damaged_document()]) {
         let parsed = check(&text);
         prop_assert!(parsed.diagnostics.is_sorted_by_key(|found| found.span.start));
         let refused = replies(&parsed).iter().any(|reply| {
@@ -87,7 +90,7 @@ proptest! {
 
     /// Whatever is read without errors is written without errors.
     #[test]
-    fn soup_that_is_valid_stays_so(text in token_soup()) {
+    fn what_is_valid_by_chance_stays_so(text in prop_oneof![token_soup(), damaged_document()]) {
         let parsed = parse(&text);
         if !parsed.has_errors() {
             let printed = print(&parsed.tree);

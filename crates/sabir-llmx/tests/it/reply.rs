@@ -8,6 +8,7 @@ fn answers(text: &str) -> String {
     replies(&parsed).iter().map(ToString::to_string).collect()
 }
 
+/// LX-R47.
 #[test]
 fn a_clean_message_is_acknowledged() {
     assert_eq!(answers("HEADER:{f:a,t:b,s:1}\nREQ:{o:\"x\",pr:1}\n"), "RES:{o:\"ACK\"}\n");
@@ -16,6 +17,7 @@ fn a_clean_message_is_acknowledged() {
     assert_eq!(answers("HEADER:{f:a,t:b,s:1}\nX_A:{b:1}\n"), "RES:{o:\"ACK\"}\n");
 }
 
+/// LX-R45, LX-R48.
 #[test]
 fn a_malformed_message_is_refused_with_its_first_error() {
     assert_eq!(
@@ -37,6 +39,7 @@ fn a_malformed_message_is_refused_with_its_first_error() {
     }
 }
 
+/// LX-R46.
 #[test]
 fn unknown_types_are_named_once_each() {
     assert_eq!(
@@ -50,6 +53,7 @@ fn unknown_types_are_named_once_each() {
     );
 }
 
+/// LX-R49.
 #[test]
 fn every_message_has_its_own_answer() {
     let text = "Hi!\nHEADER:{f:a,t:b,s:1}\nRES:{o:\"x\"}\n\
@@ -65,6 +69,7 @@ fn every_message_has_its_own_answer() {
     );
 }
 
+/// LX-R10.
 #[test]
 fn errors_that_are_not_listed_are_still_refused() {
     let bad = "HEADER:{f:a,t:b,s:1}\nRES:{}\n".repeat(2_000);
@@ -80,6 +85,7 @@ fn errors_that_are_not_listed_are_still_refused() {
     assert_eq!(answers(&odd), "RES:{o:\"ACK\"}\n".repeat(2_000));
 }
 
+/// LX-R50.
 #[test]
 fn a_whole_message_goes_to_the_sender() {
     let whole = |text: &str| replies(&check(text))[0].message("Sabir", 7).unwrap();
@@ -103,6 +109,7 @@ fn a_whole_message_goes_to_the_sender() {
     assert!(reply.message("a\n\"b", 1).unwrap().starts_with("HEADER:{f:\"a\\n\\\"b\",t:ALL,s:1}"));
 }
 
+/// LX-R51.
 #[test]
 fn an_answer_is_short_and_clean_whatever_was_sent() {
     let long = "Q\u{1}\"\\".repeat(1_000_000);

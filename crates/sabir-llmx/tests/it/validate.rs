@@ -58,6 +58,7 @@ fn ok_cases_are_silent_and_have_this_strict_form() {
     }
 }
 
+/// LX-R8, LX-R30, LX-R36, LX-R37.
 #[test]
 fn err_cases_say_what_is_wrong_and_what_is_answered() {
     for case in folder("err") {
@@ -139,6 +140,7 @@ fn a_document_cut_anywhere_is_checked_and_answered() {
     }
 }
 
+/// LX-R10.
 #[test]
 fn many_findings_are_cut_off_and_the_document_stays_invalid() {
     let text = "HEADER:{f:a,t:b,s:1}\nREQ:{pr:9}\n".repeat(5_000);
