@@ -177,7 +177,7 @@ impl Built {
         fs::create_dir_all(root.join(&corpus)).with_context(|| format!("cannot make {corpus}"))?;
         fs::create_dir_all(root.join(&artifacts))
             .with_context(|| format!("cannot make {artifacts}"))?;
-        seed(&root.join(SEEDS), &root.join(&corpus))?;
+        seed(&root.join(seeds(target)), &root.join(&corpus))?;
 
         let start = Instant::now();
         let mut child = Command::new(self.binary(target))
@@ -238,6 +238,15 @@ impl Log {
     }
 }
 
+/// The test cases of the language that a target reads. Names say which: those without a language are
+/// AXON's.
+fn seeds(target: &str) -> &'static str {
+    match target.starts_with("llmx_") {
+        true => "crates/sabir-llmx/tests/data",
+        false => "crates/sabir-axon/tests/data",
+    }
+}
+
 /// Copies every test case into the corpus, so that the fuzzer starts from real messages.
 fn seed(cases: &Path, corpus: &Path) -> Result<()> {
     if !cases.is_dir() {
@@ -265,7 +274,6 @@ fn seed(cases: &Path, corpus: &Path) -> Result<()> {
 }
 
 const MANIFEST: &str = "fuzz/Cargo.toml";
-const SEEDS: &str = "crates/sabir-axon/tests/data";
 
 /// A minute finds the shallow bugs and is short enough to wait for.
 const DEFAULT_SECONDS: u32 = 60;

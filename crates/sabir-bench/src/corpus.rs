@@ -6,6 +6,7 @@ use sabir_axon::{Style, parse, print};
 use crate::plain;
 
 const TEXT: &str = include_str!("../data/messages.axon");
+const LLMX_TEXT: &str = include_str!("../data/messages.llmx");
 
 /// One message in the forms that are compared.
 pub(crate) struct Message {
@@ -17,8 +18,15 @@ pub(crate) struct Message {
     pub(crate) lossless: String,
 }
 
+/// One message of LLMX, and as the JSON that a protocol without LLMX would send: the same keys.
+pub(crate) struct LlmxMessage {
+    pub(crate) llmx: String,
+    pub(crate) json: String,
+}
+
 pub(crate) struct Corpus {
     pub(crate) messages: Vec<Message>,
+    pub(crate) llmx: Vec<LlmxMessage>,
 }
 
 impl Corpus {
@@ -38,19 +46,43 @@ impl Corpus {
                 lossless: serde_json::to_string(&lossless)?,
             });
         }
-        Ok(Self { messages })
+        Ok(Self { messages, llmx: llmx_messages()? })
     }
 
     /// A document of at least `size` bytes, made of the messages over and over.
     pub(crate) fn document(&self, size: usize) -> String {
-        let mut text = String::with_capacity(size + 1024);
-        for message in self.messages.iter().cycle() {
-            if text.len() >= size {
-                break;
-            }
-            text.push_str(&message.axon);
-            text.push('\n');
-        }
-        text
+        repeat(self.messages.iter().map(|message| &message.axon), size)
     }
+
+    /// The same of LLMX.
+    pub(crate) fn llmx_document(&self, size: usize) -> String {
+        repeat(self.llmx.iter().map(|message| &message.llmx), size)
+    }
+}
+
+fn repeat<'m>(messages: impl Iterator<Item = &'m String> + Clone, size: usize) -> String {
+    let mut text = String::with_capacity(size + 1024);
+    for message in messages.cycle() {
+        if text.len() >= size {
+            break;
+        }
+        text.push_str(message);
+        text.push('\n');
+    }
+    text
+}
+
+fn llmx_messages() -> anyhow::Result<Vec<LlmxMessage>> {
+    let parsed = sabir_llmx::parse(LLMX_TEXT);
+    ensure!(!parsed.has_errors(), "the benchmark's own messages must be valid");
+    let message = |message: sabir_llmx::Message<'_>| {
+        let parsed = sabir_llmx::parse(message.node.text());
+        let document = sabir_llmx::json::encode(&parsed.tree)?;
+        let list = document.split_once("\"messages\":[").context("a document has messages")?.1;
+        Ok(LlmxMessage {
+            llmx: sabir_llmx::print(&parsed.tree).trim_end().to_owned(),
+            json: list.strip_suffix("]}").context("a document ends")?.to_owned(),
+        })
+    };
+    parsed.tree.messages().map(message).collect()
 }

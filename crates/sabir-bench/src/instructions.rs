@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, bail, ensure};
 
 use crate::Effort;
-use crate::cases::{CASES, Case, Prepared};
+use crate::cases::{self, Case, Prepared};
 use crate::corpus::Corpus;
 
 /// Instructions per message, for each case in order; `None` where valgrind is not to be had.
@@ -31,11 +31,11 @@ pub(crate) fn measure(cases: &[Case], effort: Effort) -> Vec<Option<f64>> {
 
 /// Runs one case `times` times over all messages and nothing else.
 pub(crate) fn work(name: &str, times: u64) -> anyhow::Result<()> {
-    let case = CASES.iter().find(|case| case.name == name).context("no such case")?;
+    let case = cases::all().find(|case| case.name == name).context("no such case")?;
     let corpus = Corpus::new()?;
     let prepared = Prepared::new(&corpus);
     for _ in 0..times {
-        prepared.pass(case);
+        (case.pass)(&prepared);
     }
     Ok(())
 }
@@ -47,7 +47,7 @@ fn count(case: &Case) -> anyhow::Result<f64> {
     let dir = tempfile::tempdir()?;
     let few = callgrind(case.name, FEW, dir.path())?;
     let many = callgrind(case.name, MANY, dir.path())?;
-    let messages = Corpus::new()?.messages.len() as u64 * (MANY - FEW);
+    let messages = case.group.messages(&Corpus::new()?) as u64 * (MANY - FEW);
     Ok((many - few) as f64 / messages as f64)
 }
 

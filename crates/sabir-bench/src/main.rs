@@ -21,7 +21,6 @@ use std::process::ExitCode;
 
 use lexopt::{Arg, Parser, ValueExt as _};
 
-use crate::cases::CASES;
 use crate::corpus::Corpus;
 use crate::report::Report;
 
@@ -84,11 +83,16 @@ fn run() -> anyhow::Result<()> {
     }
     let corpus = Corpus::new()?;
     cases::verify(&corpus)?;
-    eprintln!("{} messages; each figure is the best of several rounds", corpus.messages.len());
-    let times = timing::measure(CASES, &corpus, effort);
-    let counts = instructions::measure(CASES, effort);
+    eprintln!(
+        "{} messages of AXON, {} of LLMX; each figure is the best of several rounds",
+        corpus.messages.len(),
+        corpus.llmx.len()
+    );
+    let cases: Vec<_> = cases::all().collect();
+    let times = timing::measure(&cases, &corpus, effort);
+    let counts = instructions::measure(&cases, effort);
     let scaling = scaling::measure(effort)?;
-    let report = Report::new(&corpus, &times, &counts, &scaling);
+    let report = Report::new(&cases, &corpus, &times, &counts, &scaling);
     print!("{}", report.table());
     report.write(&json)?;
     eprintln!("numbers written to {}", json.display());

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::json;
 
-use crate::cases::{BASE, BASE_WRITE, CASES, Case, Group};
+use crate::cases::{Case, Group};
 use crate::corpus::Corpus;
 use crate::scaling::Scaling;
 
@@ -25,17 +25,15 @@ struct Row {
 
 impl<'r> Report<'r> {
     pub(crate) fn new(
+        cases: &[Case],
         corpus: &Corpus,
         times: &[f64],
         counts: &[Option<f64>],
         scaling: &'r [Scaling],
     ) -> Self {
-        let mean = |case: &Case| {
-            let total: usize = corpus.messages.iter().map(case.bytes).sum();
-            total as f64 / corpus.messages.len() as f64
-        };
+        let mean = |case: &Case| (case.bytes)(corpus) as f64 / case.group.messages(corpus) as f64;
         let rows =
-            CASES.iter().zip(times).zip(counts).map(|((case, &nanoseconds), &instructions)| Row {
+            cases.iter().zip(times).zip(counts).map(|((case, &nanoseconds), &instructions)| Row {
                 name: case.name,
                 group: case.group,
                 bytes: mean(case),
@@ -47,10 +45,8 @@ impl<'r> Report<'r> {
 
     pub(crate) fn table(&self) -> String {
         let mut out = String::new();
-        for (group, title, base) in [
-            (Group::Read, "read one message", BASE),
-            (Group::Write, "write one message", BASE_WRITE),
-        ] {
+        for group in Group::ALL {
+            let (title, base) = (group.title(), group.base());
             let _ = writeln!(
                 out,
                 "\n{title:<34}{:>8}{:>10}{:>9}{:>14}{:>12}",
@@ -103,10 +99,7 @@ impl<'r> Report<'r> {
                     "ns_per_message": row.nanoseconds,
                     "mb_per_s": row.bytes * 1e3 / row.nanoseconds,
                     "instructions_per_message": row.instructions,
-                    "ratio": row.nanoseconds / self.base(match row.group {
-                        Group::Read => BASE,
-                        Group::Write => BASE_WRITE,
-                    }),
+                    "ratio": row.nanoseconds / self.base(row.group.base()),
                 })
             })
             .collect();

@@ -5,7 +5,6 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
-use sabir_axon::parse;
 use serde::{Deserialize, Serialize};
 
 use crate::Effort;
@@ -26,18 +25,46 @@ impl Scaling {
     }
 }
 
-/// A name, and a text of that many bytes.
-type Shape = (&'static str, fn(&Corpus, usize) -> String);
+/// A kind of input: its name, the parser that reads it, and a text of so many bytes.
+struct Shape {
+    name: &'static str,
+    parse: fn(&str),
+    text: fn(&Corpus, usize) -> String,
+}
 
 /// Ordinary documents, and shapes that have made other parsers quadratic.
 const SHAPES: &[Shape] = &[
-    ("messages", |corpus, size| corpus.document(size)),
-    ("one long chain", |_, size| format!("INF(@a>@b): x{}", "->x".repeat(size / 3))),
-    ("one long record", |_, size| wide_record(size)),
-    ("open parentheses", |_, size| "(".repeat(size)),
-    ("escaped quotes, none closed", |_, size| format!("INF(@a>@b): \"{}", "\\\"".repeat(size / 2))),
-    ("open comments", |_, size| "(*".repeat(size / 2)),
+    axon("messages", |corpus, size| corpus.document(size)),
+    axon("one long chain", |_, size| format!("INF(@a>@b): x{}", "->x".repeat(size / 3))),
+    axon("one long record", |_, size| wide("INF(@a>@b): {", size, "end:T}")),
+    axon("open parentheses", |_, size| "(".repeat(size)),
+    axon("escaped quotes, none closed", |_, size| {
+        format!("INF(@a>@b): \"{}", "\\\"".repeat(size / 2))
+    }),
+    axon("open comments", |_, size| "(*".repeat(size / 2)),
+    llmx("LLMX messages", |corpus, size| corpus.llmx_document(size)),
+    llmx("LLMX one long object", |_, size| wide("CTX:{p:a,st:{", size, "end:true}}")),
+    llmx("LLMX open brackets", |_, size| format!("REQ:{{a:{}", "[{a:".repeat(size / 4))),
+    llmx("LLMX escaped quotes, none closed", |_, size| {
+        format!("REQ:{{o:\"{}", "\\\"".repeat(size / 2))
+    }),
+    llmx("LLMX quotes and line feeds", |_, size| "REQ:{o:\"\n".repeat(size / 9)),
+    llmx("LLMX types without a body", |_, size| "REQ:\n".repeat(size / 5)),
 ];
+
+const fn axon(name: &'static str, text: fn(&Corpus, usize) -> String) -> Shape {
+    let parse = |text: &str| {
+        black_box(sabir_axon::parse(black_box(text)));
+    };
+    Shape { name, parse, text }
+}
+
+const fn llmx(name: &'static str, text: fn(&Corpus, usize) -> String) -> Shape {
+    let parse = |text: &str| {
+        black_box(sabir_llmx::parse(black_box(text)));
+    };
+    Shape { name, parse, text }
+}
 
 /// Measures in a process of its own, where memory costs the same at every size. glibc keeps small
 /// blocks and gives large ones back, and small texts stay in the processor's caches where large ones
@@ -67,44 +94,43 @@ fn run(effort: Effort) -> anyhow::Result<Vec<Scaling>> {
     };
     // More than the caches of most machines hold.
     let mut crowd = vec![0u8; if effort == Effort::Quick { 1 << 20 } else { 1 << 28 }];
-    let mut points = |text_of: fn(&Corpus, usize) -> String| {
+    let mut points = |shape: &Shape| {
         let mut points = Vec::new();
         let mut size = smallest;
         while size <= largest {
-            let text = text_of(&corpus, size);
+            let text = (shape.text)(&corpus, size);
             // A short measurement is easily disturbed, and cheap to repeat.
             let rounds = least_rounds.max((largest / size).min(24));
-            let best =
-                (0..rounds).map(|_| seconds(&text, &mut crowd)).fold(f64::INFINITY, f64::min);
+            let times = (0..rounds).map(|_| seconds(shape, &text, &mut crowd));
+            let best = times.fold(f64::INFINITY, f64::min);
             points.push((text.len(), best));
             size *= 2;
         }
         points
     };
     let shapes = SHAPES.iter();
-    Ok(shapes
-        .map(|&(name, text_of)| Scaling { name: name.to_owned(), points: points(text_of) })
-        .collect())
+    Ok(shapes.map(|shape| Scaling { name: shape.name.to_owned(), points: points(shape) }).collect())
 }
 
-fn seconds(text: &str, crowd: &mut [u8]) -> f64 {
+fn seconds(shape: &Shape, text: &str, crowd: &mut [u8]) -> f64 {
     // One byte in every line of the cache.
     crowd.iter_mut().step_by(64).for_each(|byte| *byte = byte.wrapping_add(1));
     black_box(&mut *crowd);
     let start = Instant::now();
-    black_box(parse(black_box(text)));
+    (shape.parse)(text);
     start.elapsed().as_secs_f64()
 }
 
-fn wide_record(size: usize) -> String {
+/// Fields with keys of their own, until the text is long enough.
+fn wide(open: &str, size: usize, close: &str) -> String {
     let mut text = String::with_capacity(size + 64);
-    text.push_str("INF(@a>@b): {");
+    text.push_str(open);
     for number in 0.. {
         if text.len() >= size {
             break;
         }
         text.push_str(&format!("k{number}:{number},"));
     }
-    text.push_str("end:T}");
+    text.push_str(close);
     text
 }

@@ -19,7 +19,7 @@ pub(crate) fn measure(cases: &[Case], corpus: &Corpus, effort: Effort) -> Vec<f6
     for _ in 0..rounds {
         for ((case, &passes), best) in cases.iter().zip(&passes).zip(&mut best) {
             let elapsed = time(case, &prepared, passes);
-            let messages = f64::from(passes) * corpus.messages.len() as f64;
+            let messages = f64::from(passes) * case.group.messages(corpus) as f64;
             *best = best.min(elapsed.as_nanos() as f64 / messages);
         }
     }
@@ -29,7 +29,7 @@ pub(crate) fn measure(cases: &[Case], corpus: &Corpus, effort: Effort) -> Vec<f6
 fn time(case: &Case, prepared: &Prepared<'_>, passes: u32) -> Duration {
     let start = Instant::now();
     for _ in 0..passes {
-        prepared.pass(case);
+        (case.pass)(prepared);
     }
     start.elapsed()
 }

@@ -90,7 +90,14 @@ impl Printer {
 
     fn value(&mut self, node: Node<'_>, bare: bool) {
         match node.kind() {
-            Kind::String | Kind::Word | Kind::Run => {
+            Kind::Word if bare => self.out.push_str(node.text()),
+            Kind::Word => {
+                self.out.push('"');
+                self.out.push_str(node.text());
+                self.out.push('"');
+            }
+            Kind::String if !bare && node.is_plain_string() => self.out.push_str(node.text()),
+            Kind::String | Kind::Run => {
                 let text = node.as_text().unwrap_or_default();
                 if bare && is_word(&text) {
                     self.out.push_str(&text);

@@ -58,7 +58,7 @@ pub(crate) struct NodeData {
     pub(crate) first: NodeId,
     pub(crate) next: NodeId,
     pub(crate) kind: Kind,
-    /// `String`: `STRING_ESCAPES`. `Block`: its `BlockKind`.
+    /// `String`: what is in it; none of it is the plain case. `Block`: its `BlockKind`.
     pub(crate) extra: u8,
 }
 
@@ -66,6 +66,8 @@ pub(crate) struct NodeData {
 pub(crate) const STRING_ESCAPES: u8 = 1;
 /// The string has raw control characters.
 pub(crate) const STRING_CONTROLS: u8 = 2;
+/// The string has no closing quote.
+pub(crate) const STRING_OPEN: u8 = 4;
 
 /// A document as read. Cheap to walk; see [`Node`].
 #[derive(Clone, Debug)]

@@ -93,6 +93,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether this is a string that is written as the printer would write it.
+    pub(crate) fn is_plain_string(self) -> bool {
+        self.kind() == Kind::String && self.data().extra == 0
+    }
+
     fn unquoted(self) -> Cow<'a, str> {
         let raw = strings::unquote(self.text());
         if self.data().extra & STRING_ESCAPES == 0 {

@@ -37,7 +37,10 @@ impl<'t> Parser<'t> {
             let Some(head) = self.head(start) else {
                 let junk = self.outside();
                 match &mut open {
-                    Some(message) => message.blocks.add(&mut self, junk),
+                    Some(message) => {
+                        message.blocks.add(&mut self, junk);
+                        self.close(message.id, message.blocks.first);
+                    }
                     None => messages.add(&mut self, junk),
                 }
                 continue;

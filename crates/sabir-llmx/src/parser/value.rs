@@ -5,7 +5,7 @@ use sabir_base::{Diagnostic, Edit, Span};
 use super::{DIGIT, LETTER, LONGEST_FIX, Parser, RUN_STOP, STRING_STOP, WORD, is};
 use crate::codes;
 use crate::strings::{self, Escape};
-use crate::tree::{Kind, NodeId, STRING_CONTROLS, STRING_ESCAPES};
+use crate::tree::{Kind, NodeId, STRING_CONTROLS, STRING_ESCAPES, STRING_OPEN};
 
 impl Parser<'_> {
     /// A value in something that `close` ends.
@@ -16,7 +16,7 @@ impl Parser<'_> {
         match byte {
             b'"' => {
                 let flags = self.string();
-                let id = self.leaf(Kind::String, start, flags & STRING_ESCAPES);
+                let id = self.leaf(Kind::String, start, flags);
                 if flags != 0 {
                     self.check_string(id, flags);
                 }
@@ -113,7 +113,7 @@ impl Parser<'_> {
             )
             .help("write a closing `\"`; a quote inside the string is written \\\""),
         );
-        0
+        STRING_OPEN
     }
 
     /// Reports what is wrong inside a string that has escapes or control characters.

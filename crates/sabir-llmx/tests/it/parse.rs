@@ -175,3 +175,25 @@ fn a_type_without_a_body_takes_nothing_with_it() {
         "#]],
     );
 }
+
+/// A node covers its children, so that whoever looks for a place finds what stands there.
+#[test]
+fn text_behind_a_message_lies_in_it() {
+    let text = "HEADER:{f:a,t:b,s:1}\nRES:{o:\"x\"}\n```\n";
+    let parsed = parse(text);
+    let message = parsed.tree.messages().next().unwrap();
+    assert_eq!(message.node.text(), text.trim_end());
+    assert_eq!(parsed.tree.node_at(34).text(), "```");
+}
+
+#[test]
+fn a_quote_of_another_kind_that_nothing_closes_is_an_error() {
+    check(
+        "HEADER:{f:a,t:b,s:1,x_a:'b\n,x_c:\"it's\"}\nRES:{o:\"x\"}",
+        expect![[r#"
+        HEADER:{f:a,t:b,s:1,x_a:'b,x_c:"it's"}
+        RES:{o:"x"}
+        error[LX007] "'b": this text needs quotes
+    "#]],
+    );
+}
