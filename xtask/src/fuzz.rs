@@ -177,7 +177,9 @@ impl Built {
         fs::create_dir_all(root.join(&corpus)).with_context(|| format!("cannot make {corpus}"))?;
         fs::create_dir_all(root.join(&artifacts))
             .with_context(|| format!("cannot make {artifacts}"))?;
-        seed(&root.join(seeds(target)), &root.join(&corpus))?;
+        for cases in seeds(target) {
+            seed(&root.join(cases), &root.join(&corpus))?;
+        }
 
         let start = Instant::now();
         let mut child = Command::new(self.binary(target))
@@ -238,12 +240,15 @@ impl Log {
     }
 }
 
-/// The test cases of the language that a target reads. Names say which: those without a language are
-/// AXON's.
-fn seeds(target: &str) -> &'static str {
-    match target.starts_with("llmx_") {
-        true => "crates/sabir-llmx/tests/data",
-        false => "crates/sabir-axon/tests/data",
+/// The test cases of the languages that a target reads. Names say which: those without a language
+/// are AXON's, and translation reads both.
+fn seeds(target: &str) -> &'static [&'static str] {
+    const AXON: &str = "crates/sabir-axon/tests/data";
+    const LLMX: &str = "crates/sabir-llmx/tests/data";
+    match target.split_once('_') {
+        Some(("llmx", _)) => &[LLMX],
+        Some(("translate", _)) => &[AXON, LLMX],
+        _ => &[AXON],
     }
 }
 
