@@ -10,3 +10,4 @@ mod lsp;
 mod lsp_llmx;
 mod process;
 mod readme;
+mod tongues;
