@@ -78,6 +78,7 @@ cargo xtask COMMAND
              --seconds N         for how long (60)
              --input FILE        run one input, for instance the one that crashed
   bench    measure, print a table; --quick for a smoke run, --json PATH for the numbers
+             tokens [--check]    count what the notations cost in tokens, write the page about it
   schema   write spec/schema/*.json; --check only compares
   help     this text
 
@@ -87,5 +88,6 @@ Examples
   cargo xtask fuzz parse_total --seconds 300
   cargo xtask fuzz parse_total --input fuzz/artifacts/parse_total/crash-0123
   cargo xtask bench --json target/bench.json
+  cargo xtask bench tokens --check
   cargo xtask schema --check
 ";

@@ -1,4 +1,5 @@
-//! Speed beside the best peers, measured in one run on one machine.
+//! Speed beside the best peers, measured in one run on one machine; and `tokens`, what the notations
+//! cost in tokens.
 //!
 //! Times differ between machines, ratios hardly: the table shows both. Instruction counts repeat to
 //! the digit and say whether a difference in time is real.
@@ -13,6 +14,7 @@ mod plain;
 mod report;
 mod scaling;
 mod timing;
+mod tokens;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,9 +28,13 @@ const HELP: &str = "\
 Measures Sabir beside its peers and prints a table.
 
 Usage: sabir-bench [--quick] [--json FILE]
+       sabir-bench tokens [--check] [--json FILE]
 
   --quick      a few milliseconds each: shows that everything runs, measures nothing
   --json FILE  where to write the numbers [default: target/bench.json]
+
+  tokens       counts what the notations cost in tokens, and writes docs/benchmarks/tokens.md
+    --check      writes nothing; fails when the committed page is out of date
 ";
 
 /// How long to measure.
@@ -60,6 +66,7 @@ fn run() -> anyhow::Result<()> {
                 print!("{HELP}");
                 return Ok(());
             }
+            Arg::Value(what) if what == "tokens" => return tokens::command(parser),
             // What runs under the instruction counter: one case, so many times over.
             Arg::Long("work") => {
                 let case: String = parser.value()?.string()?;

@@ -54,4 +54,22 @@ sabir_base::codes! {
     "LX215" DEFAULT_NOT_OFFERED "default-not-offered" "The default of a question is none of its options.";
     "LX216" DUPLICATE_STEP "duplicate-step" "Two steps of a plan have the same id.";
     "LX217" NOT_A_STEP "not-a-step" "An item of a PLAN is no step.";
+
+    "LX301" ESCAPING_PATH "escaping-path" "A path may leave the root.";
+    "LX302" MALFORMED_PATH "malformed-path" "A path is empty, or its lines are no lines.";
+    "LX303" LINK_OUT_OF_ROOT "link-out-of-root" "A link on the way of a path leads out of the root.";
+
+    "LX401" SEQUENCE_ORDER "sequence-order" "The sequence numbers of a sender do not go up.";
+    "LX402" RETRANSMISSION "retransmission" "A message was sent before, word for word.";
+    "LX403" DUPLICATE_ACTION "duplicate-action" "Two actions of a batch have the same id.";
+    "LX404" ACTION_WITHOUT_ID "action-without-id" "An action in a batch of several has no id.";
+    "LX405" UNKNOWN_ACTION "unknown-action" "An observation answers an action that is not there.";
+    "LX406" DUPLICATE_OBSERVATION "duplicate-observation" "An agent answers an action twice.";
+    "LX407" OBSERVATION_WITHOUT_ID "observation-without-id" "An observation does not say which of several actions it answers.";
+    "LX408" UNANSWERED_ACTION "unanswered-action" "An action of a batch has no observation.";
+    "LX409" ANSWERS_NOTHING "answers-nothing" "A response answers nothing that is open.";
+    "LX410" UNKNOWN_OPTION "unknown-option" "A response chooses what is none of the options.";
+    "LX411" END_WHILE_BLOCKED "end-while-blocked" "Work ends while a blocker is open.";
+    "LX412" PLAN_BACKWARDS "plan-backwards" "A step of a plan goes back.";
+    "LX413" STILL_OPEN "still-open" "A request, a question or a blocker is open at the end.";
 }

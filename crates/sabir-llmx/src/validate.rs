@@ -15,15 +15,29 @@ use sabir_base::{Diagnostic, Edit, Span};
 
 use crate::block::{BlockInfo, BlockKind, Shape};
 use crate::codes;
+use crate::conversation::check_conversation;
 use crate::findings::Findings;
 use crate::parser::{Parsed, parse};
+use crate::path;
 use crate::tree::{Kind, Tree};
 use crate::view::{Block, Node};
 
 use fields::Seen;
 
-/// Reads a document and validates it; what is found comes in the order of the text.
+/// Reads a document and validates it: its messages, and the conversation that they are. What is
+/// found comes in the order of the text.
 pub fn check(text: &str) -> Parsed<'_> {
+    let mut parsed = check_messages(text);
+    let found = check_conversation(&parsed.tree);
+    if !found.is_empty() {
+        parsed.diagnostics.extend(found);
+        parsed.diagnostics.sort_by_key(|found| found.span.start);
+    }
+    parsed
+}
+
+/// As `check`, but each message is taken by itself.
+pub fn check_messages(text: &str) -> Parsed<'_> {
     let mut parsed = parse(text);
     let swallowed = match parsed.diagnostics.is_empty() {
         true => Vec::new(),
@@ -35,7 +49,7 @@ pub fn check(text: &str) -> Parsed<'_> {
     parsed
 }
 
-/// Everything beyond syntax that is wrong with a document, in the order of the text. The tree may
+/// Everything beyond syntax that is wrong with single messages, in the order of the text. The tree may
 /// come from a text with syntax errors: what was read is checked.
 pub fn validate(tree: &Tree<'_>) -> Vec<Diagnostic> {
     Validator { findings: Findings::default(), swallowed: Vec::new() }.run(tree)
@@ -58,6 +72,7 @@ impl Validator {
     }
 
     fn block(&mut self, block: Block<'_>) {
+        path::check_block(block, |found| self.findings.push(found));
         let Some(info) = block.kind().info() else {
             if block.kind() == BlockKind::Unknown {
                 self.unknown_type(block);

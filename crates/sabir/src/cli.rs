@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
-use crate::{axon, explain, generate, lsp};
+use crate::{axon, convert, explain, generate, llmx, lsp, tokens};
 
 /// The lingua franca for language-model agents.
 #[derive(Debug, Parser)]
@@ -23,21 +23,27 @@ enum Command {
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
     Axon(AxonCommand),
+    /// Check, format, answer and translate LLMX, and print its grammar
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Llmx(LlmxCommand),
+    Convert(convert::ConvertArgs),
+    Tokens(tokens::TokensArgs),
     /// Explain a diagnostic code, or list all of them
     #[command(after_help = "\
 Examples:
   sabir explain AX112
   sabir explain glued-record
+  sabir explain LX105
   sabir explain")]
     Explain {
-        /// A code such as AX112, or its name
+        /// A code such as AX112 or LX105, or its name
         #[arg(value_name = "CODE")]
         code: Option<String>,
     },
     /// Serve editors over standard input and output (Language Server Protocol)
     #[command(after_help = "\
 Examples:
-  sabir lsp        start this from an editor, for files that end in .axon")]
+  sabir lsp        start this from an editor, for files that end in .axon or .llmx")]
     Lsp {
         /// Speak over standard input and output; the only way there is, accepted because editors
         /// pass it
@@ -73,6 +79,15 @@ enum AxonCommand {
     Grammar(axon::grammar::GrammarArgs),
 }
 
+#[derive(Debug, Subcommand)]
+enum LlmxCommand {
+    Check(llmx::check::CheckArgs),
+    Fmt(llmx::fmt::FmtArgs),
+    Json(llmx::json::JsonArgs),
+    Reply(llmx::reply::ReplyArgs),
+    Grammar(llmx::grammar::GrammarArgs),
+}
+
 /// One text to read.
 #[derive(Debug, Args)]
 pub(crate) struct OneFile {
@@ -93,6 +108,25 @@ pub(crate) struct ManyFiles {
     /// The files to read; `-` or nothing means standard input
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+}
+
+/// In which a grammar is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    Ebnf,
+    Lark,
+    Gbnf,
+}
+
+/// The grammars of every notation are printed by the same printers.
+impl From<Dialect> for sabir_axon::grammar::Format {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Ebnf => Self::Ebnf,
+            Dialect::Lark => Self::Lark,
+            Dialect::Gbnf => Self::Gbnf,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -142,6 +176,9 @@ impl Command {
     fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         match self {
             Command::Axon(command) => command.run(output, notes),
+            Command::Llmx(command) => command.run(output, notes),
+            Command::Convert(args) => args.run(output, notes),
+            Command::Tokens(args) => args.run(output, notes),
             Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
             Command::Lsp { .. } => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),
@@ -159,6 +196,18 @@ impl AxonCommand {
             AxonCommand::Repair(args) => args.run(output, notes),
             AxonCommand::Json(args) => args.run(output, notes),
             AxonCommand::Grammar(args) => args.run(output),
+        }
+    }
+}
+
+impl LlmxCommand {
+    fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        match self {
+            LlmxCommand::Check(args) => args.run(output, notes),
+            LlmxCommand::Fmt(args) => args.run(output, notes),
+            LlmxCommand::Json(args) => args.run(output, notes),
+            LlmxCommand::Reply(args) => args.run(output),
+            LlmxCommand::Grammar(args) => args.run(output),
         }
     }
 }

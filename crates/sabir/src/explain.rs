@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use sabir_axon::codes;
 use sabir_base::CodeInfo;
 
 use crate::exit::Exit;
+use crate::notation::Notation;
 use crate::output::{Notes, Output};
 
 /// The pages of `docs/diagnostics`, by code.
@@ -19,7 +19,7 @@ pub(crate) fn explain(
     notes: &mut Notes,
 ) -> anyhow::Result<Exit> {
     let Some(wanted) = code else {
-        for info in codes::ALL {
+        for info in codes() {
             writeln!(output, "{}  {:28} {}", info.code, info.name, info.summary)?;
         }
         return Ok(Exit::Done);
@@ -38,8 +38,13 @@ pub(crate) fn explain(
     Ok(Exit::Done)
 }
 
+/// Those of every notation.
+fn codes() -> impl Iterator<Item = &'static CodeInfo> {
+    Notation::ALL.into_iter().flat_map(Notation::codes)
+}
+
 fn find(wanted: &str) -> Option<&'static CodeInfo> {
-    codes::ALL.iter().find(|info| {
+    codes().find(|info| {
         info.code.as_str().eq_ignore_ascii_case(wanted) || info.name.eq_ignore_ascii_case(wanted)
     })
 }
@@ -50,12 +55,22 @@ fn page(info: &CodeInfo) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
     fn codes_are_found_by_code_and_by_name() {
         assert_eq!(find("ax112").map(|info| info.name), Some("glued-record"));
-        assert_eq!(find("glued-record").map(|info| info.code), Some(codes::GLUED_RECORD));
+        let code = |wanted| find(wanted).map(|info| info.code);
+        assert_eq!(code("glued-record"), Some(sabir_axon::codes::GLUED_RECORD));
+        assert_eq!(code("missing-header"), Some(sabir_llmx::codes::MISSING_HEADER));
         assert!(find("AX1").is_none());
+    }
+
+    #[test]
+    fn a_name_means_one_code_whatever_the_notation() {
+        let names: BTreeSet<&str> = codes().map(|info| info.name).collect();
+        assert_eq!(names.len(), codes().count());
     }
 }

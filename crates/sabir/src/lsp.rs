@@ -1,14 +1,17 @@
 //! `sabir lsp`: the languages of Sabir in an editor, over standard input and output.
 //!
 //! `transport` frames messages, `server` is the protocol as a machine that takes a message and
-//! gives messages back, `document` knows which language a text is in, and each of the other
-//! modules answers one kind of question about an AXON text.
+//! gives messages back, `document` knows which notation a text is in, and each of the other modules
+//! answers one kind of question: what notations share of the answer is there, the rest is in `axon`
+//! and `llmx`.
 
 mod actions;
+mod axon;
 mod completion;
 mod diagnostics;
 mod document;
 mod hover;
+mod llmx;
 mod navigation;
 mod position;
 mod semantic;

@@ -5,16 +5,24 @@
 #![expect(clippy::disallowed_methods, reason = "the outermost crate reads files and environment")]
 
 mod axon;
+mod check;
 mod cli;
+mod convert;
 mod exit;
 mod explain;
+mod fmt;
 mod generate;
 mod input;
+mod json;
+mod llmx;
 mod lsp;
+mod notation;
 mod output;
 mod place;
 mod render;
 mod report;
+mod tokens;
+mod tongue;
 
 use std::process::ExitCode;
 

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use sabir_base::{Diagnostic, Severity, Span};
 
+use crate::input::Source;
 use crate::output::{Colour, Notes};
 use crate::place::Places;
 
@@ -30,7 +31,12 @@ const MAX_EDITS: usize = 16;
 /// Messages quote the source, and the source may be one word of ten megabytes.
 const MAX_MESSAGE: usize = 400;
 
-/// Prints `diagnostics` in the order given.
+/// Prints all that is known about `source`.
+pub(crate) fn print_all(notes: &mut Notes, source: &Source, diagnostics: &[Diagnostic]) {
+    print(notes, &source.origin.to_string(), &Places::new(&source.text), diagnostics);
+}
+
+/// Prints `diagnostics` in the order given, as being about a text of that name.
 pub(crate) fn print(
     notes: &mut Notes,
     name: &str,

@@ -19,9 +19,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-llmcp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
     ("sabir-engine", &["sabir-base", "sabir-policy"]),
     ("sabir-ldp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
-    ("sabir", &["sabir-base", "sabir-axon"]),
+    ("sabir", &["sabir-base", "sabir-axon", "sabir-llmx", "sabir-lingua"]),
     ("sabir-testkit", &[]),
-    ("sabir-bench", &["sabir-base", "sabir-axon", "sabir-llmx", "sabir-testkit"]),
+    ("sabir-bench", &["sabir-base", "sabir-axon", "sabir-llmx", "sabir-lingua", "sabir-testkit"]),
     ("xtask", &["sabir-axon", "sabir-llmx"]),
 ];
 

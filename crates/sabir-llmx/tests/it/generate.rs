@@ -138,7 +138,7 @@ fn header() -> BoxedStrategy<String> {
 fn block() -> impl Strategy<Value = String> {
     let ctx = [
         required("p", name()),
-        optional("f", texts()),
+        optional("f", paths()),
         optional("st", object()),
         optional("issue", text()),
     ];
@@ -156,7 +156,7 @@ fn block() -> impl Strategy<Value = String> {
     let act = [
         optional("i", name()),
         required("op", operation),
-        required("tgt", text()),
+        required("tgt", path()),
         optional("args", object()),
     ];
     let ok = [
@@ -178,7 +178,7 @@ fn block() -> impl Strategy<Value = String> {
         required("n", text()),
         optional("t", texts()),
         optional("r", texts()),
-        required("del", texts()),
+        required("del", paths()),
     ];
     let res = [required("o", text()), optional("msg", text())];
     prop_oneof![
@@ -318,6 +318,26 @@ fn text() -> impl Strategy<Value = String> {
         1 => Just("\"raw\ttab\n line\u{7f}\u{0}\"".to_owned()),
         2 => odd_text(0).prop_map(|text| quoted(&text)),
     ]
+}
+
+/// Paths that stay under the root.
+fn path() -> impl Strategy<Value = String> {
+    let paths = [
+        "src",
+        "\"src/api.ts\"",
+        "src/db.ts",
+        "\"p:src/auth.ts#L42\"",
+        "\"p:a/../b.rs#L10-25\"",
+        "\"p:docs/read me.md\"",
+        "\".\"",
+        "\"tests/*.rs\"",
+        "\"r\\u00e9sum\\u00e9/\"",
+    ];
+    select(paths.to_vec()).prop_map(str::to_owned)
+}
+
+fn paths() -> impl Strategy<Value = String> {
+    vec(path(), 0..4).prop_map(|paths| bracket("[", &paths, "]"))
 }
 
 fn texts() -> impl Strategy<Value = String> {

@@ -1,7 +1,7 @@
 //! Texts that want to hurt: every one is read in time that grows with its length, into a tree that
 //! a walker can walk.
 
-use sabir_llmx::{MAX_DEPTH, Node, check, codes, parse, print, replies, same};
+use sabir_llmx::{MAX_DEPTH, Node, check_messages, codes, parse, print, replies, same};
 
 fn depth(node: Node<'_>) -> usize {
     1 + node.children().map(depth).max().unwrap_or(0)
@@ -69,7 +69,7 @@ fn repeated_pieces_are_read_and_written() {
             let parsed = parse(&text);
             assert!(depth(parsed.tree.root()) < 2 * usize::from(MAX_DEPTH) + 8, "{piece:?}");
             let printed = print(&parsed.tree);
-            replies(&check(&text));
+            replies(&check_messages(&text));
             if !parsed.has_errors() {
                 let again = parse(&printed);
                 assert!(same(&parsed.tree, &again.tree), "{piece:?}");
@@ -87,8 +87,8 @@ fn depth_has_a_limit() {
         format!("HEADER:{{f:a,t:b,s:1}}\nX_A:{{a:{open}{close}}}\n")
     };
     let limit = usize::from(MAX_DEPTH);
-    assert!(check(&nested(limit)).diagnostics.is_empty());
-    let found = check(&nested(limit + 1)).diagnostics;
+    assert!(check_messages(&nested(limit)).diagnostics.is_empty());
+    let found = check_messages(&nested(limit + 1)).diagnostics;
     assert!(found.iter().any(|found| found.code == codes::TOO_DEEP && found.is_error()));
 }
 
@@ -116,7 +116,7 @@ fn large_blocks_are_checked_in_time() {
         format!("RES:{{{}}}", many(",\n")),
     ] {
         let text = format!("HEADER:{{f:a,t:b,s:1}}\n{block}\n");
-        let parsed = check(&text);
+        let parsed = check_messages(&text);
         assert!(parsed.diagnostics.len() <= 4_004, "{}", parsed.diagnostics.len());
         print(&parsed.tree);
         replies(&parsed);

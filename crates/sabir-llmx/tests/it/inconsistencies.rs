@@ -3,7 +3,7 @@
 //! One test for each row of our list of its inconsistencies, which has 26. The last one is about
 //! the dates in its history, and changes nothing on the wire.
 
-use sabir_llmx::{Response, check, print, replies, validate};
+use sabir_llmx::{Response, check_messages, print, replies, validate};
 
 const HEADER: &str = "HEADER:{f:a,t:b,s:1}\n";
 
@@ -14,14 +14,14 @@ fn found(block: &str) -> Vec<String> {
 
 fn found_in(text: &str) -> Vec<String> {
     let letter = |error| if error { 'E' } else { 'W' };
-    let found = check(text).diagnostics;
+    let found = check_messages(text).diagnostics;
     found.iter().map(|found| format!("{} {}", letter(found.is_error()), found.code)).collect()
 }
 
 /// The strict form of a block.
 fn strict(block: &str) -> String {
     let text = format!("{HEADER}{block}");
-    let printed = print(&check(&text).tree);
+    let printed = print(&check_messages(&text).tree);
     printed.strip_prefix(HEADER).unwrap().trim_end().to_owned()
 }
 
@@ -35,13 +35,13 @@ fn row_01_bare_words() {
     let message = "HEADER:{f:Claude,t:ALL,s:1,b:B-1}\nCTX:{p:myapp}\nACT:{i:A1,op:edit,tgt:x}\n";
     assert_eq!(found_in(message), nothing());
     assert_eq!(
-        print(&check(message).tree),
+        print(&check_messages(message).tree),
         "HEADER:{f:Claude,t:ALL,s:1,b:B-1}\nCTX:{p:myapp}\nACT:{i:A1,op:edit,tgt:\"x\"}\n"
     );
     let quoted =
         "HEADER:{f:\"Claude\",t:\"two words\",s:1,b:\"true\"}\nOBS:{ai:\"1\",s:\"OK\",c:{a:b}}\n";
     assert_eq!(
-        print(&check(quoted).tree),
+        print(&check_messages(quoted).tree),
         "HEADER:{f:Claude,t:\"two words\",s:1,b:\"true\"}\nOBS:{ai:\"1\",s:OK,c:{a:\"b\"}}\n"
     );
 }
@@ -114,9 +114,9 @@ fn row_07_type_case_and_second_header() {
     assert_eq!(strict("res:{o:\"x\"}"), "RES:{o:\"x\"}");
     let log = format!("{HEADER}RES:{{o:\"x\"}}\nHEADER:{{f:b,t:a,s:1}}\nRES:{{o:\"y\"}}\n");
     assert_eq!(found_in(&log), nothing());
-    assert_eq!(check(&log).tree.messages().count(), 2);
+    assert_eq!(check_messages(&log).tree.messages().count(), 2);
     assert_eq!(found_in("RES:{o:\"x\"}"), ["E LX102"]);
-    assert_eq!(check("").tree.messages().count(), 0);
+    assert_eq!(check_messages("").tree.messages().count(), 0);
     assert_eq!(found_in(""), nothing());
 }
 
@@ -146,7 +146,10 @@ fn row_09_strings() {
 fn row_10_white_space() {
     let spaced = "HEADER : { f : a , t\n:b,s:\t1 }  RES\r\n:{\n o : \"x\" , msg:\"a  b\" }";
     assert_eq!(found_in(spaced), nothing());
-    assert_eq!(print(&check(spaced).tree), format!("{HEADER}RES:{{o:\"x\",msg:\"a  b\"}}\n"));
+    assert_eq!(
+        print(&check_messages(spaced).tree),
+        format!("{HEADER}RES:{{o:\"x\",msg:\"a  b\"}}\n")
+    );
     assert_eq!(found_in("HEADER:{f:a,t:b,s:1}RES:{o:\"x\"}"), nothing());
 }
 
@@ -231,7 +234,7 @@ fn row_17_same_key_in_other_blocks() {
 #[test]
 fn row_18_priority_required() {
     let text = format!("{HEADER}REQ:{{o:\"x\"}}");
-    let missing = check(&text).diagnostics;
+    let missing = check_messages(&text).diagnostics;
     assert_eq!(missing.len(), 1);
     assert_eq!(missing[0].message, "missing required field 'pr' in REQ");
     assert!(missing[0].is_error() && text[missing[0].span.range()] == *"REQ");
@@ -264,7 +267,7 @@ fn row_20_response_words() {
 fn row_21_unknown_types() {
     assert_eq!(found("CUSTOM:{a:1}"), ["W LX207"]);
     let text = format!("{HEADER}CUSTOM:{{ A : b }}");
-    let parsed = check(&text);
+    let parsed = check_messages(&text);
     assert_eq!(parsed.diagnostics[0].message, "unknown message type: CUSTOM ignored");
     let warn = Response::Warn { unknown_type: "CUSTOM".to_owned() };
     assert_eq!(replies(&parsed)[0].responses, [warn]);
@@ -292,7 +295,7 @@ fn row_22_unknown_and_duplicate_fields() {
 fn row_23_batches_and_sequence() {
     let batch = "HEADER:{f:a,t:ALL,s:9,b:B1}\nACT:{i:A1,op:read,tgt:\"x\"}\n\
                  HEADER:{f:b,t:a,s:1,b:B1}\nOBS:{ai:A1,s:OK,c:{}}\n";
-    let parsed = check(batch);
+    let parsed = check_messages(batch);
     assert!(!parsed.has_errors());
     let batches = parsed.tree.messages().map(|message| message.typed().unwrap().header.batch);
     assert!(batches.into_iter().all(|batch| batch.as_deref() == Some("B1")));
@@ -317,10 +320,10 @@ fn row_24_block_shape() {
 fn row_25_version_and_reply_to() {
     let versioned = "HEADER:{f:a,t:b,s:2,x_v:\"1.0\",x_re:1}\nRES:{o:\"ACK\"}\n";
     assert_eq!(found_in(versioned), nothing());
-    assert_eq!(print(&check(versioned).tree), versioned);
+    assert_eq!(print(&check_messages(versioned).tree), versioned);
     let several = "HEADER:{f:a,t:[b,\"c d\"],s:1}\nRES:{o:\"x\"}\n";
     assert_eq!(found_in(several), ["W LX210"]);
-    assert_eq!(print(&check(several).tree), several);
+    assert_eq!(print(&check_messages(several).tree), several);
     assert_eq!(found_in("HEADER:{f:a,t:[],s:1}\nRES:{o:\"x\"}"), ["E LX209"]);
     assert_eq!(found_in("HEADER:{f:\"\",t:\"\",s:1}\nRES:{o:\"x\"}"), ["E LX209", "E LX209"]);
 }

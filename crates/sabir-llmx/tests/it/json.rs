@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect, expect_file};
 use proptest::prelude::*;
 use sabir_llmx::json::{decode, encode, encoding, schema};
-use sabir_llmx::{check, parse, print, same};
+use sabir_llmx::{check_messages, parse, print, same};
 use serde_json::{Value, json};
 
 use crate::generate::{config, document, token_soup};
@@ -83,7 +83,7 @@ proptest! {
 
 /// Whether `check` finds no error, and so the document fits the schema.
 fn assert_fits(text: &str) -> bool {
-    let checked = check(text);
+    let checked = check_messages(text);
     if checked.has_errors() {
         return false;
     }

@@ -2,7 +2,9 @@
 //! answered.
 
 use proptest::prelude::*;
-use sabir_llmx::{BlockKind, Content, Header, Response, check, parse, print, replies, same};
+use sabir_llmx::{
+    BlockKind, Content, Header, Response, check_messages, parse, print, replies, same,
+};
 
 use super::generate::{config, damaged_document, document, token_soup};
 
@@ -12,10 +14,10 @@ proptest! {
     /// LX-R43.
     #[test]
     fn what_is_valid_stays_so_when_it_is_written(text in document()) {
-        let parsed = check(&text);
+        let parsed = check_messages(&text);
         prop_assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
         let printed = print(&parsed.tree);
-        let again = check(&printed);
+        let again = check_messages(&printed);
         prop_assert!(!again.has_errors(), "{printed}\n{:?}", again.diagnostics);
         prop_assert!(same(&parsed.tree, &again.tree), "{printed}");
         prop_assert_eq!(print(&again.tree), printed.clone());
@@ -29,7 +31,7 @@ proptest! {
     /// LX-R44, LX-R46, LX-R47.
     #[test]
     fn what_is_valid_has_types_and_is_accepted(text in document()) {
-        let parsed = check(&text);
+        let parsed = check_messages(&text);
         let mut all = replies(&parsed).into_iter();
         for message in parsed.tree.messages() {
             let header = message.header().and_then(Header::read);
@@ -53,7 +55,7 @@ proptest! {
     /// A block without an error is read, whatever surrounds it.
     #[test]
     fn blocks_without_errors_have_types(text in prop_oneof![token_soup(), damaged_document()]) {
-        let parsed = check(&text);
+        let parsed = check_messages(&text);
         for message in parsed.tree.messages() {
             for block in message.all_blocks() {
                 let span = block.node.span();
@@ -73,7 +75,7 @@ proptest! {
     /// LX-R51.
     #[test]
     fn every_answer_is_clean(text in prop_oneof![token_soup(), damaged_document()]) {
-        let parsed = check(&text);
+        let parsed = check_messages(&text);
         prop_assert!(parsed.diagnostics.is_sorted_by_key(|found| found.span.start));
         let refused = replies(&parsed).iter().any(|reply| {
             matches!(reply.responses[..], [Response::Nack { .. }])
@@ -82,7 +84,7 @@ proptest! {
         prop_assert_eq!(refused, parsed.has_errors() || empty);
         for reply in replies(&parsed) {
             let message = reply.message("Sabir", 1).unwrap();
-            let again = check(&message);
+            let again = check_messages(&message);
             prop_assert!(again.diagnostics.is_empty(), "{message}\n{:?}", again.diagnostics);
             prop_assert_eq!(print(&again.tree), message);
         }

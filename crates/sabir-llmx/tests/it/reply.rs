@@ -1,10 +1,10 @@
 //! What is answered to a document.
 
-use sabir_llmx::{Response, check, replies};
+use sabir_llmx::{Response, check_messages, replies};
 
 /// The answers to a document, as text.
 fn answers(text: &str) -> String {
-    let parsed = check(text);
+    let parsed = check_messages(text);
     replies(&parsed).iter().map(ToString::to_string).collect()
 }
 
@@ -73,7 +73,7 @@ fn every_message_has_its_own_answer() {
 #[test]
 fn errors_that_are_not_listed_are_still_refused() {
     let bad = "HEADER:{f:a,t:b,s:1}\nRES:{}\n".repeat(2_000);
-    let parsed = check(&bad);
+    let parsed = check_messages(&bad);
     let all = replies(&parsed);
     assert_eq!(all.len(), 2_000);
     for reply in all {
@@ -81,14 +81,14 @@ fn errors_that_are_not_listed_are_still_refused() {
     }
     // But for warnings nobody is refused.
     let odd = "HEADER:{f:a,t:b,s:1,b:null}\nRES:{o:\"x\"}\n".repeat(2_000);
-    assert!(!check(&odd).has_errors());
+    assert!(!check_messages(&odd).has_errors());
     assert_eq!(answers(&odd), "RES:{o:\"ACK\"}\n".repeat(2_000));
 }
 
 /// LX-R50.
 #[test]
 fn a_whole_message_goes_to_the_sender() {
-    let whole = |text: &str| replies(&check(text))[0].message("Sabir", 7).unwrap();
+    let whole = |text: &str| replies(&check_messages(text))[0].message("Sabir", 7).unwrap();
     assert_eq!(
         whole("HEADER:{f:Claude,t:b,s:12}\nRES:{o:\"x\"}"),
         "HEADER:{f:Sabir,t:Claude,s:7,x_re:12}\nRES:{o:\"ACK\"}\n"
@@ -102,7 +102,7 @@ fn a_whole_message_goes_to_the_sender() {
     for nobody in ["", "RES:{o:\"x\"}", "HEADER:{f:\"\",t:b}", "HEADER:{f:[a],t:b}"] {
         assert!(whole(nobody).starts_with("HEADER:{f:Sabir,t:ALL,s:7}\nRES:{o:\"NACK\""));
     }
-    let parsed = check("");
+    let parsed = check_messages("");
     let reply = &replies(&parsed)[0];
     assert_eq!(reply.message("", 7), None);
     assert_eq!(reply.message("a", 1 << 53), None);
@@ -127,11 +127,11 @@ fn an_answer_is_short_and_clean_whatever_was_sent() {
             (0..50_000).map(|i| format!("Q{i}:{{}}\n")).collect::<String>()
         ),
     ] {
-        let parsed = check(&text);
+        let parsed = check_messages(&text);
         for reply in replies(&parsed) {
             let message = reply.message("Sabir", 1).unwrap();
             assert!(message.len() < 8_000, "{} bytes", message.len());
-            let again = check(&message);
+            let again = check_messages(&message);
             assert!(again.diagnostics.is_empty(), "{message}{:?}", again.diagnostics);
             assert_eq!(sabir_llmx::print(&again.tree), message);
         }

@@ -1,12 +1,12 @@
 //! The wire examples of the specification, each as it stands there, and what we make of it.
 
-use sabir_llmx::{check, print};
+use sabir_llmx::{check_messages, print};
 
 const HEADER: &str = "HEADER:{f:Claude,t:Gemini,s:1}";
 
 /// The codes of what is found in a text.
 fn found(text: &str) -> Vec<&'static str> {
-    check(text).diagnostics.iter().map(|found| found.code.as_str()).collect()
+    check_messages(text).diagnostics.iter().map(|found| found.code.as_str()).collect()
 }
 
 /// Everything but the two HEADERs that stand alone is silent, in the strict form already, and has
@@ -32,7 +32,7 @@ fn blocks_are_valid_and_strict() {
         r#"REQ:{o:"task",pr:2,x_team:"frontend",x_deadline:"2024-01-15"}"#,
     ] {
         let text = format!("{HEADER}\n{block}\n");
-        let parsed = check(&text);
+        let parsed = check_messages(&text);
         assert_eq!(parsed.diagnostics, [], "{block}");
         assert_eq!(print(&parsed.tree), text);
         assert!(parsed.tree.messages().all(|message| message.typed().is_some()), "{block}");
@@ -43,7 +43,7 @@ fn blocks_are_valid_and_strict() {
 fn headers_alone_are_messages_with_a_warning() {
     for header in [HEADER, "HEADER:{f:Orchestrator,t:ALL,s:42,b:B1}"] {
         assert_eq!(found(header), ["LX121"], "{header}");
-        assert_eq!(print(&check(header).tree), format!("{header}\n"));
+        assert_eq!(print(&check_messages(header).tree), format!("{header}\n"));
     }
 }
 
@@ -53,7 +53,7 @@ fn batches_are_messages_of_several_blocks() {
         "HEADER:{f:Claude,t:ALL,s:1,b:B1}\nACT:{i:A1,op:read,tgt:\"p:file1.ts\"}\nACT:{i:A2,op:read,tgt:\"p:file2.ts\"}\nACT:{i:A3,op:search,tgt:\"p:src/\",args:{q:\"TODO\"}}\n",
         "HEADER:{f:Gemini,t:Claude,s:2,b:B1}\nOBS:{ai:A1,s:OK,c:{lines:100}}\nOBS:{ai:A3,s:OK,c:{matches:5}}\nOBS:{ai:A2,s:OK,c:{lines:50}}\n",
     ] {
-        let parsed = check(batch);
+        let parsed = check_messages(batch);
         assert_eq!(parsed.diagnostics, [], "{batch}");
         assert_eq!(print(&parsed.tree), batch);
         assert_eq!(parsed.tree.messages().count(), 1);
@@ -81,7 +81,7 @@ fn descriptions_are_refused() {
         ("X_TYPENAME:{field:value,...}", "LX111"),
     ] {
         let text = format!("{HEADER}\n{description}");
-        assert!(check(&text).has_errors(), "{description}");
+        assert!(check_messages(&text).has_errors(), "{description}");
         assert!(found(&text).contains(&expected), "{description}: {:?}", found(&text));
     }
 }
@@ -90,8 +90,8 @@ fn descriptions_are_refused() {
 #[test]
 fn shortcuts_are_text() {
     for shortcut in ["p:src/api.ts", "p:file.ts#L42", "p:file.ts#L10-25", "+x", "-x", "~x", "@x"] {
-        let text = format!("{HEADER}\nACT:{{op:read,tgt:\"{shortcut}\"}}\n");
-        assert!(!check(&text).has_errors(), "{shortcut}");
-        assert_eq!(print(&check(&text).tree), text);
+        let text = format!("{HEADER}\nACT:{{op:spawn,tgt:\"{shortcut}\"}}\n");
+        assert!(!check_messages(&text).has_errors(), "{shortcut}");
+        assert_eq!(print(&check_messages(&text).tree), text);
     }
 }

@@ -11,7 +11,6 @@ use sabir_axon::{Children, Expr, Kind, Node};
 use crate::cli::OneFile;
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
-use crate::place::Places;
 use crate::render;
 
 /// Print the syntax tree, as far as the text can be read
@@ -48,8 +47,7 @@ impl AstArgs {
         } else {
             write_outline(output, root)?
         }
-        let places = Places::new(&source.text);
-        render::print(notes, &source.origin.to_string(), &places, &parsed.diagnostics);
+        render::print_all(notes, &source, &parsed.diagnostics);
         Ok(if parsed.has_errors() { Exit::Found } else { Exit::Done })
     }
 }

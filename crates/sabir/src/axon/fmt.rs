@@ -1,17 +1,11 @@
-//! `sabir axon fmt`: one way to write it, in place or to standard output.
+//! `sabir axon fmt`.
 
-use std::io::Write;
-use std::path::Path;
-
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use crate::cli::ManyFiles;
 use crate::exit::Exit;
-use crate::input::{Origin, Source};
+use crate::fmt::FmtOptions;
+use crate::notation;
 use crate::output::{Notes, Output};
-use crate::place::Places;
-use crate::render;
 
 /// Format files in place, or standard input to standard output
 ///
@@ -31,11 +25,8 @@ pub(crate) struct FmtArgs {
     /// pretty for people, wire for the fewest tokens
     #[arg(long, value_enum, default_value_t = Style::Pretty)]
     style: Style,
-    /// Write nothing; print the names of the files that are not formatted
-    #[arg(long)]
-    check: bool,
     #[command(flatten)]
-    input: ManyFiles,
+    options: FmtOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -54,67 +45,8 @@ impl From<Style> for sabir_axon::Style {
 }
 
 impl FmtArgs {
-    pub(crate) fn run(mut self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
-        let origins = Origin::parse_all(std::mem::take(&mut self.input.files))?;
-        let mut worst = Exit::Done;
-        for origin in origins {
-            let done = match origin.read() {
-                Ok(source) => self.format(&source, output, notes),
-                Err(error) => Err(error.into()),
-            };
-            worst = worst.max(done.unwrap_or_else(|error| {
-                notes.error(error);
-                Exit::Unusable
-            }));
-        }
-        Ok(worst)
+    pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        let style = self.style.into();
+        self.options.run(|text| notation::format_axon(text, style), output, notes)
     }
-
-    fn format(
-        &self,
-        source: &Source,
-        output: &mut Output,
-        notes: &mut Notes,
-    ) -> anyhow::Result<Exit> {
-        let parsed = sabir_axon::parse(&source.text);
-        if parsed.has_errors() {
-            let places = Places::new(&source.text);
-            render::print(notes, &source.origin.to_string(), &places, &parsed.diagnostics);
-            return Ok(Exit::Found);
-        }
-        let formatted = sabir_axon::print(&parsed.tree, self.style.into());
-        let differs = formatted != source.text;
-        match (&source.origin, self.check) {
-            (_, true) => {
-                if differs {
-                    writeln!(output, "{}", source.origin)?;
-                    return Ok(Exit::Found);
-                }
-            }
-            (Origin::Stdin, false) => output.write_all(formatted.as_bytes())?,
-            (Origin::File(path), false) => {
-                if differs {
-                    replace(path, formatted.as_bytes())
-                        .with_context(|| format!("{}: cannot be written", path.display()))?;
-                }
-            }
-        }
-        Ok(Exit::Done)
-    }
-}
-
-/// Writes a file so that at every moment it holds either the old text or the new one.
-fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    // Through a link to the file it means, or the rename would replace the link.
-    let path = path.canonicalize()?;
-    let permissions = std::fs::metadata(&path)?.permissions();
-    // Who may not write to the file may still replace it; that is not what its owner asked for.
-    anyhow::ensure!(!permissions.readonly(), "the file is read-only");
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
-    file.write_all(bytes)?;
-    file.as_file().set_permissions(permissions)?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
-    Ok(())
 }

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use sabir_axon::grammar::{self, AgentName};
 use sabir_axon::{Performative, Tier};
 
 use crate::axon::parse_tier;
+use crate::cli::Dialect;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -24,7 +25,7 @@ Exit codes:
 pub(crate) struct GrammarArgs {
     /// ebnf for people, lark for llguidance, gbnf for llama.cpp
     #[arg(long, value_enum)]
-    format: Format,
+    format: Dialect,
     /// The performatives that may open a message; all if not given
     #[arg(long, value_name = "WORDS", value_delimiter = ',', value_parser = parse_performative)]
     performatives: Vec<Performative>,
@@ -42,20 +43,8 @@ pub(crate) struct GrammarArgs {
     depth: Option<u8>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Ebnf,
-    Lark,
-    Gbnf,
-}
-
 impl GrammarArgs {
     pub(crate) fn run(self, output: &mut Output) -> anyhow::Result<Exit> {
-        let format = match self.format {
-            Format::Ebnf => grammar::Format::Ebnf,
-            Format::Lark => grammar::Format::Lark,
-            Format::Gbnf => grammar::Format::Gbnf,
-        };
         let options = grammar::Options {
             performatives: self.performatives,
             extensions: !self.no_extensions,
@@ -63,7 +52,7 @@ impl GrammarArgs {
             tier: self.tier,
             max_depth: self.depth,
         };
-        output.write_all(grammar::export(format, &options).as_bytes())?;
+        output.write_all(grammar::export(self.format.into(), &options).as_bytes())?;
         Ok(Exit::Done)
     }
 }

@@ -1,15 +1,12 @@
 //! `sabir axon json`: AXON as JSON and back, without loss.
 
-use std::io::Write;
-
 use clap::{Args, Subcommand};
-use serde::Serialize;
+use sabir_axon::json::DecodeError;
 
 use crate::cli::OneFile;
 use crate::exit::Exit;
+use crate::json::{self, DecodeFailure, EncodeOptions, Encoding, Layout};
 use crate::output::{Notes, Output};
-use crate::place::Places;
-use crate::render;
 
 /// Translate AXON to JSON and back, without loss
 #[derive(Debug, Args)]
@@ -30,13 +27,7 @@ Exit codes:
   0  the JSON is on standard output
   1  the text is not valid AXON; the findings are on standard error
   2  wrong usage, or the file cannot be read")]
-    Encode {
-        /// Print the JSON over several lines
-        #[arg(long)]
-        pretty: bool,
-        #[command(flatten)]
-        input: OneFile,
-    },
+    Encode(EncodeOptions),
     /// JSON to AXON, on the wire
     #[command(after_help = "\
 Examples:
@@ -47,10 +38,7 @@ Exit codes:
   0  the AXON is on standard output
   1  the JSON is no AXON document; standard error says where and why
   2  wrong usage, or the file cannot be read")]
-    Decode {
-        #[command(flatten)]
-        input: OneFile,
-    },
+    Decode(OneFile),
     /// The JSON Schema of the encoding
     #[command(after_help = "Examples:\n  sabir axon json schema > axon.schema.json")]
     Schema,
@@ -59,68 +47,35 @@ Exit codes:
 impl JsonArgs {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         match self.direction {
-            Direction::Encode { pretty, input } => encode(input, pretty, output, notes),
-            Direction::Decode { input } => decode(input, output, notes),
-            Direction::Schema => {
-                write_pretty(output, &sabir_axon::json::schema())?;
-                Ok(Exit::Done)
+            Direction::Encode(options) => {
+                let layout = options.layout();
+                let source = options.input.read()?;
+                let parsed = sabir_axon::parse(&source.text);
+                let encoding = sabir_axon::json::encoding(&parsed.tree);
+                json::encode(&source, &parsed.diagnostics, encoding, layout, output, notes)
             }
+            Direction::Decode(input) => {
+                let source = input.read()?;
+                let decoded = sabir_axon::json::decode(&source.text).map_err(DecodeFailure::from);
+                json::decode(&source, decoded, output, notes)
+            }
+            Direction::Schema => json::print_schema(&sabir_axon::json::schema(), output),
         }
     }
 }
 
-fn encode(
-    input: OneFile,
-    pretty: bool,
-    output: &mut Output,
-    notes: &mut Notes,
-) -> anyhow::Result<Exit> {
-    let source = input.read()?;
-    let parsed = sabir_axon::parse(&source.text);
-    if parsed.has_errors() {
-        let places = Places::new(&source.text);
-        render::print(notes, &source.origin.to_string(), &places, &parsed.diagnostics);
-        return Ok(Exit::Found);
-    }
-    match sabir_axon::json::encoding(&parsed.tree) {
-        Ok(encoding) if pretty => write_pretty(output, &encoding)?,
-        Ok(encoding) => {
-            serde_json::to_writer(&mut *output, &encoding)?;
-            writeln!(output)?;
+impl Encoding for sabir_axon::json::Encoding<'_> {
+    fn write(&self, layout: Layout, output: &mut Output) -> anyhow::Result<()> {
+        match layout {
+            Layout::OneLine => serde_json::to_writer(output, self)?,
+            Layout::Indented => serde_json::to_writer_pretty(output, self)?,
         }
-        Err(error) => {
-            notes.line(format_args!("error: {}: {error}", source.origin));
-            return Ok(Exit::Found);
-        }
+        Ok(())
     }
-    Ok(Exit::Done)
 }
 
-fn write_pretty(output: &mut Output, value: &impl Serialize) -> anyhow::Result<()> {
-    serde_json::to_writer_pretty(&mut *output, value)?;
-    writeln!(output)?;
-    Ok(())
-}
-
-fn decode(input: OneFile, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
-    /// Messages quote the JSON, which may be long.
-    const MAX: usize = 400;
-    let source = input.read()?;
-    match sabir_axon::json::decode(&source.text) {
-        Ok(text) => {
-            output.write_all(text.as_bytes())?;
-            if !text.is_empty() && !text.ends_with('\n') {
-                writeln!(output)?;
-            }
-            Ok(Exit::Done)
-        }
-        Err(error) => {
-            let message = render::clip(&error.to_string(), MAX);
-            notes.line(format_args!("error: {}: {message}", source.origin));
-            if let Some(help) = &error.help {
-                notes.line(format_args!("help: {}", render::clip(help, MAX)));
-            }
-            Ok(Exit::Found)
-        }
+impl From<DecodeError> for DecodeFailure {
+    fn from(error: DecodeError) -> Self {
+        Self { message: error.to_string(), help: error.help }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sabir_axon::Style;
 use sabir_base::{Diagnostic, Edit, Span};
+
+use crate::notation::Notation;
 
 use super::diagnostics;
 use super::server::View;
@@ -11,24 +12,21 @@ use super::types::{
     CodeAction, CodeActionParams, QUICK_FIX, SOURCE_FIX_ALL, TextEdit, WorkspaceEdit,
 };
 
-/// The text in its pretty form, as one edit or none; `None` while the text has errors.
+/// The text in its form for people, as one edit or none; `None` while the text has errors.
 pub(super) fn format(view: &View<'_>) -> Option<Vec<TextEdit>> {
-    let parsed = sabir_axon::parse(view.text);
-    if parsed.has_errors() {
-        return None;
-    }
-    let formatted = sabir_axon::print(&parsed.tree, Style::Pretty);
+    let formatted = view.notation.format(view.text).ok()?;
     let change = (formatted != view.text).then(|| text_edit(view, &whole(view, formatted)));
     Some(change.into_iter().collect())
 }
 
-/// A quick fix for each finding in the range that has one, and a repair of everything.
+/// A quick fix for each finding in the range that has one, and a repair of everything where the
+/// notation has a repair.
 pub(super) fn offer(view: &View<'_>, params: &CodeActionParams) -> Vec<CodeAction> {
     let wanted = |kind: &str| {
         params.context.only.as_ref().is_none_or(|only| only.iter().any(|only| covers(only, kind)))
     };
     let asked = view.lines.span(params.range);
-    let findings = diagnostics::findings(view.text);
+    let findings = view.notation.check(view.text).diagnostics;
     let mut offered = Vec::new();
     if wanted(QUICK_FIX) {
         let fixable = findings.iter().filter(|found| !found.fixes.is_empty());
@@ -38,7 +36,12 @@ pub(super) fn offer(view: &View<'_>, params: &CodeActionParams) -> Vec<CodeActio
     // Repairing a text that is valid would be a lot of work at every move of the cursor, for
     // nothing.
     if wanted(SOURCE_FIX_ALL) && findings.iter().any(Diagnostic::is_error) {
-        offered.extend(repair(view));
+        offered.extend(match view.notation {
+            Notation::Axon => repair_axon(view),
+            // Editors apply this kind on their own when a file is saved, and a fix may delete text:
+            // that takes a person, one fix at a time.
+            Notation::Llmx => None,
+        });
     }
     offered
 }
@@ -59,7 +62,7 @@ fn quick_fix(view: &View<'_>, found: &Diagnostic) -> CodeAction {
     }
 }
 
-fn repair(view: &View<'_>) -> Option<CodeAction> {
+fn repair_axon(view: &View<'_>) -> Option<CodeAction> {
     let repaired = sabir_axon::repair(view.text);
     let changes = match repaired.changes.len() {
         0 => return None,

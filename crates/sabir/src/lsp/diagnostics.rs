@@ -1,18 +1,13 @@
 //! Findings as the editor's squiggles.
 
-use sabir_axon::Rules;
 use sabir_base::Severity;
 
 use super::server::View;
 use super::types::{Diagnostic, Location, RelatedInformation, severity};
 
-/// What `sabir axon check` would find, in order.
-pub(super) fn findings(text: &str) -> Vec<sabir_base::Diagnostic> {
-    sabir_axon::check(text, Rules::default()).diagnostics
-}
-
 pub(super) fn collect(view: &View<'_>) -> Vec<Diagnostic> {
-    findings(view.text).iter().map(|found| convert(view, found)).collect()
+    let findings = view.notation.check(view.text);
+    findings.diagnostics.iter().map(|found| convert(view, found)).collect()
 }
 
 pub(super) fn convert(view: &View<'_>, found: &sabir_base::Diagnostic) -> Diagnostic {

@@ -1,31 +1,27 @@
-//! Open texts, and which language each of them is in.
+//! Open texts, and which notation each of them is in.
+
+use crate::notation::Notation;
 
 use super::position::{Encoding, Lines};
 use super::types::ContentChange;
 
-/// The languages that the server speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
-    Axon,
-}
-
-impl Language {
-    /// The editor's word for it counts first, then the name of the file. `None` for a language
-    /// that we do not speak: such a text is left alone.
-    pub(super) fn of(language_id: &str, uri: &str) -> Option<Self> {
-        if language_id.eq_ignore_ascii_case("axon") {
-            return Some(Self::Axon);
-        }
+/// The editor's word for it counts first, then the name of the file. `None` for a language that we do
+/// not speak: such a text is left alone.
+pub(super) fn notation_of(language_id: &str, uri: &str) -> Option<Notation> {
+    let named = |word: &str| {
+        Notation::ALL.into_iter().find(|notation| notation.word().eq_ignore_ascii_case(word))
+    };
+    named(language_id).or_else(|| {
         let path = uri.split(['?', '#']).next().unwrap_or_default();
         let (_, extension) = path.rsplit_once('.')?;
-        extension.eq_ignore_ascii_case("axon").then_some(Self::Axon)
-    }
+        named(extension)
+    })
 }
 
 /// A text as the editor has it.
 #[derive(Debug)]
 pub(super) struct Document {
-    pub(super) language: Language,
+    pub(super) notation: Notation,
     pub(super) version: i32,
     pub(super) text: String,
 }
@@ -51,11 +47,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_language_is_told_by_id_or_by_name() {
-        let is_axon = |id, uri| Language::of(id, uri) == Some(Language::Axon);
-        assert!(is_axon("axon", "untitled:Untitled-1"));
-        assert!(is_axon("plaintext", "file:///a.b/c.AXON"));
-        assert!(!is_axon("plaintext", "file:///a.axon/c"));
-        assert!(!is_axon("rust", "file:///main.rs"));
+    fn the_notation_is_told_by_id_or_by_name() {
+        let axon = Some(Notation::Axon);
+        let llmx = Some(Notation::Llmx);
+        assert_eq!(notation_of("axon", "untitled:Untitled-1"), axon);
+        assert_eq!(notation_of("plaintext", "file:///a.b/c.AXON"), axon);
+        assert_eq!(notation_of("LLMX", "untitled:Untitled-1"), llmx);
+        assert_eq!(notation_of("plaintext", "file:///a.axon/c.llmx?x#y.axon"), llmx);
+        assert_eq!(notation_of("llmx", "file:///a.axon"), llmx);
+        assert_eq!(notation_of("plaintext", "file:///a.axon/c"), None);
+        assert_eq!(notation_of("rust", "file:///main.rs"), None);
     }
 }

@@ -1,60 +1,73 @@
-//! Finding things: the node under the cursor, the message that `re` names, the outline.
+//! Finding things: what a name names, where it is used, the outline.
 
-use sabir_axon::{Field, Message, Node, Tree};
 use sabir_base::Span;
 
+use crate::notation::Notation;
+
 use super::server::View;
-use super::types::{DocumentSymbol, Location, Position, SYMBOL_EVENT};
+use super::types::{DocumentSymbol, Location, Position, ReferenceParams};
+use super::{axon, llmx};
 
-/// The innermost node at `offset`, or the one that ends there: a cursor behind a word still means
-/// the word.
-pub(super) fn node_touching<'a>(tree: &'a Tree<'a>, offset: u32) -> Node<'a> {
-    let at = tree.node_at(offset);
-    let is_leaf = at.children().next().is_none() && at.span().contains(offset);
-    if is_leaf || offset == 0 {
-        return at;
+/// A name under the cursor, and all that carries it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Linked {
+    /// Whether the cursor is where the name is given or where it is used.
+    pub(super) cursor: Cursor,
+    /// The message or block that has the name, if it is in this text.
+    pub(super) named: Option<Span>,
+    /// Where the name is given to it.
+    pub(super) given: Option<Span>,
+    /// Where the name is used, in order.
+    pub(super) used: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cursor {
+    OnName,
+    OnUse,
+}
+
+impl Linked {
+    /// Where the cursor leads to: from a use to what is named.
+    pub(super) fn target(&self) -> Option<Span> {
+        self.named.filter(|_| self.cursor == Cursor::OnUse)
     }
-    let before = tree.node_at(offset - 1);
-    if before.span().end == offset { before } else { at }
 }
 
-/// The fields of every metadata block.
-pub(super) fn meta_fields<'a>(tree: &'a Tree<'a>) -> impl Iterator<Item = Field<'a>> {
-    tree.messages().filter_map(Node::as_message).flat_map(Message::meta)
-}
-
-/// The message that the `re` under the cursor names, if it is in this text.
-pub(super) fn message_answered_at<'a>(tree: &'a Tree<'a>, offset: u32) -> Option<Message<'a>> {
-    let touches = |span: Span| span.start <= offset && offset <= span.end;
-    let messages = || tree.messages().filter_map(Node::as_message);
-    let mut around = messages().filter(|message| touches(message.node.span()));
-    let wanted = around.find_map(|message| {
-        let field = message.meta().find(|field| field.key() == "re")?;
-        touches(field.node.span()).then(|| message.meta_str("re"))?
-    })?;
-    messages().find(|message| message.meta_str("id").is_some_and(|id| id == wanted))
-}
-
-/// From the value of `re` to the message of that id.
+/// From where a name is used to what it names.
 pub(super) fn define(view: &View<'_>, position: Position) -> Option<Location> {
-    let parsed = sabir_axon::parse(view.text);
-    let message = message_answered_at(&parsed.tree, view.offset(position))?;
-    Some(Location { uri: view.uri.to_owned(), range: view.lines.range(message.node.span()) })
+    let target = linked(view, position)?.target()?;
+    Some(location(view, target))
+}
+
+/// Every place where the name under the cursor is used, and on demand the one where it is given.
+pub(super) fn refer(view: &View<'_>, params: &ReferenceParams) -> Option<Vec<Location>> {
+    let linked = linked(view, params.position)?;
+    let given = linked.given.filter(|_| params.context.include_declaration);
+    Some(given.into_iter().chain(linked.used).map(|span| location(view, span)).collect())
 }
 
 /// One entry for each message.
 pub(super) fn outline(view: &View<'_>) -> Vec<DocumentSymbol> {
-    let parsed = sabir_axon::parse(view.text);
-    let messages = parsed.tree.messages().filter_map(Node::as_message);
-    let symbols = messages.map(|message| {
-        let route = format!("{} > {}", message.from.text(), message.to.text());
-        DocumentSymbol {
-            name: crate::render::clip(&format!("{} {route}", message.word()), 80),
-            detail: message.meta_str("id").map(|id| id.into_owned()),
-            kind: SYMBOL_EVENT,
-            range: view.lines.range(message.node.span()),
-            selection_range: view.lines.range(message.performative_node().span()),
-        }
-    });
-    symbols.collect()
+    match view.notation {
+        Notation::Axon => axon::navigation::outline(view),
+        Notation::Llmx => llmx::navigation::outline(view),
+    }
+}
+
+fn linked(view: &View<'_>, position: Position) -> Option<Linked> {
+    let offset = view.offset(position);
+    match view.notation {
+        Notation::Axon => axon::navigation::linked(&sabir_axon::parse(view.text).tree, offset),
+        Notation::Llmx => llmx::navigation::linked(&sabir_llmx::parse(view.text).tree, offset),
+    }
+}
+
+fn location(view: &View<'_>, span: Span) -> Location {
+    Location { uri: view.uri.to_owned(), range: view.lines.range(span) }
+}
+
+/// Touching counts: a cursor behind a word still means the word.
+pub(super) fn touches(span: Span, offset: u32) -> bool {
+    span.start <= offset && offset <= span.end
 }

@@ -8,11 +8,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::document::{Document, Language};
+use crate::notation::Notation;
+
+use super::document::{Document, notation_of};
 use super::position::{Encoding, Lines};
 use super::types::{
-    CodeActionParams, Diagnostic, DidChangeParams, DidOpenParams, DocumentParams, Position,
-    PositionParams, PublishDiagnosticsParams, QUICK_FIX, SOURCE_FIX_ALL,
+    CodeActionParams, CompletionParams, Diagnostic, DidChangeParams, DidOpenParams, DocumentParams,
+    Position, PositionParams, PublishDiagnosticsParams, QUICK_FIX, ReferenceParams, SOURCE_FIX_ALL,
 };
 use super::{actions, completion, diagnostics, hover, navigation, semantic};
 
@@ -50,6 +52,7 @@ pub(super) struct Client {
 /// An open text, ready to be asked about.
 #[derive(Debug)]
 pub(super) struct View<'a> {
+    pub(super) notation: Notation,
     pub(super) uri: &'a str,
     pub(super) text: &'a str,
     pub(super) lines: Lines<'a>,
@@ -135,12 +138,16 @@ impl Server {
                 self.about(&at.text_document.uri, |view| hover::hover(view, at.position))
             }
             "textDocument/completion" => {
-                let at: PositionParams = read(params)?;
-                self.about(&at.text_document.uri, |view| completion::complete(view, at.position))
+                let params: CompletionParams = read(params)?;
+                self.about(&params.text_document.uri, |view| completion::complete(view, &params))
             }
             "textDocument/definition" => {
                 let at: PositionParams = read(params)?;
                 self.about(&at.text_document.uri, |view| navigation::define(view, at.position))
+            }
+            "textDocument/references" => {
+                let params: ReferenceParams = read(params)?;
+                self.about(&params.text_document.uri, |view| navigation::refer(view, &params))
             }
             "textDocument/documentSymbol" => {
                 let params: DocumentParams = read(params)?;
@@ -166,15 +173,15 @@ impl Server {
     /// client gets for a text that it opened in another language.
     fn about<R: Serialize>(&self, uri: &str, question: impl FnOnce(&View<'_>) -> R) -> Answer {
         match self.view(uri) {
-            Some((Language::Axon, view)) => to_value(question(&view)),
+            Some(view) => to_value(question(&view)),
             None => Ok(Value::Null),
         }
     }
 
-    fn view<'a>(&'a self, uri: &'a str) -> Option<(Language, View<'a>)> {
-        let Document { language, text, .. } = self.documents.get(uri)?;
+    fn view<'a>(&'a self, uri: &'a str) -> Option<View<'a>> {
+        let &Document { notation, ref text, .. } = self.documents.get(uri)?;
         let lines = Lines::new(text, self.client.encoding);
-        Some((*language, View { uri, text, lines, client: self.client }))
+        Some(View { notation, uri, text, lines, client: self.client })
     }
 
     /// A notification has no answer, so one that makes no sense is passed over.
@@ -186,10 +193,10 @@ impl Server {
             (State::Running, "textDocument/didOpen") => {
                 let Ok(params) = read::<DidOpenParams>(params) else { return };
                 let item = params.text_document;
-                let Some(language) = Language::of(&item.language_id, &item.uri) else {
+                let Some(notation) = notation_of(&item.language_id, &item.uri) else {
                     return;
                 };
-                let document = Document { language, version: item.version, text: item.text };
+                let document = Document { notation, version: item.version, text: item.text };
                 self.documents.insert(item.uri.clone(), document);
                 self.publish(&item.uri, out);
             }
@@ -215,7 +222,7 @@ impl Server {
     }
 
     fn publish(&self, uri: &str, out: &mut Vec<Message>) {
-        let Some((Language::Axon, view)) = self.view(uri) else { return };
+        let Some(view) = self.view(uri) else { return };
         let version = self.documents.get(uri).map(|document| document.version);
         out.push(published(uri.to_owned(), version, diagnostics::collect(&view)));
     }
@@ -236,9 +243,10 @@ fn capabilities(encoding: Encoding) -> Value {
             Encoding::Utf16 => "utf-16",
         },
         "textDocumentSync": { "openClose": true, "change": INCREMENTAL },
-        "completionProvider": { "triggerCharacters": ["@", "#", "$", "[", ","] },
+        "completionProvider": { "triggerCharacters": completion::all_triggers() },
         "hoverProvider": true,
         "definitionProvider": true,
+        "referencesProvider": true,
         "documentSymbolProvider": true,
         "documentFormattingProvider": true,
         "codeActionProvider": { "codeActionKinds": [QUICK_FIX, SOURCE_FIX_ALL] },

@@ -50,6 +50,35 @@ pub(super) struct PositionParams {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub(super) struct CompletionParams {
+    pub(super) text_document: TextDocument,
+    pub(super) position: Position,
+    pub(super) context: Option<CompletionContext>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CompletionContext {
+    /// What was typed, if that is why the editor asks.
+    pub(super) trigger_character: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReferenceParams {
+    pub(super) text_document: TextDocument,
+    pub(super) position: Position,
+    pub(super) context: ReferenceContext,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReferenceContext {
+    pub(super) include_declaration: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct CodeActionParams {
     pub(super) text_document: TextDocument,
     pub(super) range: Range,
@@ -199,6 +228,7 @@ pub(super) mod item_kind {
     pub(in crate::lsp) const CLASS: u32 = 7;
     pub(in crate::lsp) const PROPERTY: u32 = 10;
     pub(in crate::lsp) const UNIT: u32 = 11;
+    pub(in crate::lsp) const VALUE: u32 = 12;
     pub(in crate::lsp) const KEYWORD: u32 = 14;
     pub(in crate::lsp) const ENUM_MEMBER: u32 = 20;
 }
@@ -212,10 +242,15 @@ pub(super) struct DocumentSymbol {
     pub(super) kind: u32,
     pub(super) range: Range,
     pub(super) selection_range: Range,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) children: Vec<DocumentSymbol>,
 }
 
-/// The number of `SymbolKind` for an event.
-pub(super) const SYMBOL_EVENT: u32 = 24;
+/// The numbers of `SymbolKind`.
+pub(super) mod symbol_kind {
+    pub(in crate::lsp) const OBJECT: u32 = 19;
+    pub(in crate::lsp) const EVENT: u32 = 24;
+}
 
 #[derive(Debug, Serialize)]
 pub(super) struct SemanticTokens {

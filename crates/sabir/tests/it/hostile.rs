@@ -86,6 +86,124 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, i32)> {
     all
 }
 
+/// The same for LLMX.
+fn hostile_llmx() -> Vec<(&'static str, Vec<u8>, i32)> {
+    let message = |blocks: &str| format!("HEADER:{{f:a,t:b,s:1}}\n{blocks}").into_bytes();
+    let request = |more: &str| message(&format!("REQ:{{o:\"x\",pr:1{more}"));
+    let mebi = 1 << 20;
+    let mut all = vec![
+        ("empty", Vec::new(), 0),
+        ("white space", b" \t\r\n".to_vec(), 0),
+        ("ten megabytes of {", vec![b'{'; 10 * mebi], 1),
+        ("deep brackets", request(&format!(",x_a:{}", "[".repeat(mebi))), 1),
+        (
+            "deep and closed",
+            {
+                let (open, close) = ("[".repeat(10_000), "]".repeat(10_000));
+                request(&format!(",x_a:{open}{close}}}"))
+            },
+            1,
+        ),
+        (
+            "as deep as allowed",
+            {
+                let (open, close) = ("[".repeat(100), "]".repeat(100));
+                request(&format!(",x_a:{open}{close}}}"))
+            },
+            0,
+        ),
+        ("closers", vec![b'}'; mebi], 1),
+        ("backslashes", request(&format!(",x_a:\"{}", "\\".repeat(mebi))), 1),
+        ("NUL bytes", vec![0; mebi], 1),
+        ("NUL in a string", request(",x_a:\"a\0b\"}"), 0),
+        ("a byte order mark", [b"\xef\xbb\xbf", request("}").as_slice()].concat(), 0),
+        ("CRLF", b"HEADER:{f:a,t:b,s:1}\r\nRES:{o:\"ACK\"}\r\n".to_vec(), 0),
+        ("escapes of a terminal", request(",x_a:\u{1b}[2J\u{1b}]0;x\u{7}}"), 1),
+        ("right-to-left marks", request(",x_a:\"\u{202e}x\"}"), 0),
+        ("not UTF-8", (0..=255).cycle().take(mebi).collect(), 2),
+        ("half a character", b"HEADER:{f:\"\xf0\x9d\x84".to_vec(), 2),
+        ("a very long line of findings", request(&",a b".repeat(100_000)), 1),
+        ("a very long name", request(&format!(",x_{}:1}}", "a".repeat(mebi))), 0),
+        ("a very long number", request(&format!(",x_a:{}}}", "1".repeat(mebi))), 0),
+        ("many headers", b"HEADER:{f:a,t:b,s:1}\n".repeat(50_000), -1),
+        ("one key very often", request(&format!("{}}}", ",d:[]".repeat(200_000))), 1),
+    ];
+    // Five megabytes of each: whatever took more than linear time would not end within anybody's
+    // patience.
+    let pieces = [
+        "{",
+        "[",
+        "(",
+        "\"",
+        "\\",
+        "'",
+        "“",
+        ":",
+        ",",
+        "a:",
+        "a:{",
+        "A:[",
+        "REQ:",
+        "REQ:\n",
+        "REQ:{\"",
+        "\"\n",
+        "a:b c ",
+        "a?",
+        "a:é",
+        "a:-",
+        "PLAN:[(",
+        "HEADER:{",
+        "ACT:{i:A1}",
+        "OBS:{ai:A1}\n",
+        "a: b\n",
+        "a:|",
+        "\u{feff}",
+        "1 ",
+    ];
+    for (index, piece) in pieces.into_iter().enumerate() {
+        let text = piece.repeat(5 * mebi / piece.len());
+        // Every other one inside; the tests of the parser try both ways.
+        all.push(match index % 2 {
+            0 => ("a piece, again and again", text.into_bytes(), -1),
+            _ => ("a piece in a block", request(&format!(",x_a:{{{text}")), -1),
+        });
+    }
+    let unterminated = [
+        "",
+        "R",
+        "REQ",
+        "REQ:",
+        "REQ:{",
+        "REQ:{o",
+        "REQ:{o:",
+        "REQ:{o:\"",
+        "REQ:{o:\"\\",
+        "REQ:{o:\"\\u12",
+        "REQ:{o:\"x\"",
+        "REQ:{o:\"x\",",
+        "PLAN:[",
+        "PLAN:[(",
+        "PLAN:[(i",
+        "PLAN:[(i:1",
+        "PLAN:[(i:1)",
+        "X_",
+        "X_A:",
+        "X_A:{",
+        "x:{",
+        "REQ:}",
+        "REQ:{]",
+        "1",
+        "-",
+        "\"",
+        "'",
+        "```",
+        "REQ:{o:tru",
+        "REQ:{pr:1.",
+    ];
+    all.extend(unterminated.map(|text| ("unterminated", message(text), -1)));
+    all
+}
+
 #[test]
 fn no_command_falls_over() {
     for (name, text, code) in hostile() {
@@ -96,22 +214,56 @@ fn no_command_falls_over() {
             &["axon", "ast"],
             &["axon", "ast", "--json"],
         ] {
-            let outcome = run(args, &text);
-            let start = String::from_utf8_lossy(&text[..text.len().min(40)]).into_owned();
-            match code {
-                -1 => assert!([0, 1].contains(&outcome.code), "{name} {start:?} {args:?}"),
-                _ => assert_eq!(outcome.code, code, "{name} {start:?} {args:?}"),
-            }
-            assert!(!outcome.stderr.contains(['\u{1b}', '\0']), "{name}: escapes reach a terminal");
-            let lines = outcome.stdout.lines().count();
-            if args.contains(&"--json") && code != 2 {
-                assert_eq!(lines, 1, "{name}");
-                read_json(&outcome.stdout).unwrap();
-            }
-            // A finding is shown in a window, however long its line.
-            assert!(outcome.stderr.len() < 100_000, "{name}: {}", outcome.stderr.len());
+            survives(name, &text, code, args);
         }
     }
+}
+
+#[test]
+fn no_command_falls_over_for_llmx() {
+    for (name, text, code) in hostile_llmx() {
+        for args in
+            [&["llmx", "check"][..], &["llmx", "check", "--json"], &["llmx", "check", "--syntax"]]
+        {
+            survives(name, &text, code, args);
+        }
+        let valid = run(&["llmx", "check", "--syntax"], &text).code;
+        let formatted = run(&["llmx", "fmt"], &text);
+        assert_eq!(formatted.code, valid, "{name}");
+        let again = run(&["llmx", "fmt"], &formatted.stdout);
+        assert_eq!((again.code, again.stdout), (0, formatted.stdout), "{name}");
+        encodes_if_valid("llmx", name, &text, valid);
+    }
+}
+
+/// `valid` is the exit code of `check --syntax`. None of these texts is JSON.
+fn encodes_if_valid(notation: &str, name: &str, text: &[u8], valid: i32) {
+    let encoded = run(&[notation, "json", "encode"], text);
+    assert_eq!(encoded.code, valid, "{name}");
+    if valid == 0 {
+        assert_eq!(run(&[notation, "json", "decode"], &encoded.stdout).code, 0, "{name}");
+    }
+    let decoded = run(&[notation, "json", "decode"], text);
+    assert_eq!(decoded.code, if valid == 2 { 2 } else { 1 }, "{name}");
+    assert!(decoded.stderr.len() < 2_000, "{name}");
+}
+
+/// `-1` is for a text of which no more is known than that it is read.
+fn survives(name: &str, text: &[u8], code: i32, args: &[&str]) {
+    let outcome = run(args, text);
+    let start = String::from_utf8_lossy(&text[..text.len().min(40)]).into_owned();
+    match code {
+        -1 => assert!([0, 1].contains(&outcome.code), "{name} {start:?} {args:?}"),
+        _ => assert_eq!(outcome.code, code, "{name} {start:?} {args:?}"),
+    }
+    assert!(!outcome.stderr.contains(['\u{1b}', '\0']), "{name}: escapes reach a terminal");
+    let lines = outcome.stdout.lines().count();
+    if args.contains(&"--json") && code != 2 {
+        assert_eq!(lines, 1, "{name}");
+        read_json(&outcome.stdout).unwrap();
+    }
+    // A finding is shown in a window, however long its line.
+    assert!(outcome.stderr.len() < 100_000, "{name}: {}", outcome.stderr.len());
 }
 
 #[test]
@@ -124,14 +276,7 @@ fn what_is_valid_is_formatted_and_encoded_and_what_is_not_is_refused() {
             let again = run(&["axon", "fmt", "--style", style], &outcome.stdout);
             assert_eq!(again.stdout, outcome.stdout, "{name} {style}");
         }
-        let encoded = run(&["axon", "json", "encode"], &text);
-        assert_eq!(encoded.code, valid, "{name}");
-        if valid == 0 {
-            assert_eq!(run(&["axon", "json", "decode"], &encoded.stdout).code, 0, "{name}");
-        }
-        let decoded = run(&["axon", "json", "decode"], &text);
-        assert_eq!(decoded.code, if valid == 2 { 2 } else { 1 }, "{name}");
-        assert!(decoded.stderr.len() < 2_000, "{name}");
+        encodes_if_valid("axon", name, &text, valid);
     }
 }
 

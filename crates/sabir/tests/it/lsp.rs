@@ -1,155 +1,8 @@
-//! The language server, spoken to as an editor speaks to it.
-
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
-use std::time::Duration;
+//! The language server, spoken to as an editor speaks to it: the protocol, and AXON.
 
 use serde_json::{Value, json};
 
-use crate::process::{sabir, wait};
-
-const URI: &str = "file:///conversation.axon";
-
-/// An editor. Its server is killed with it.
-struct Editor {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    incoming: Receiver<Value>,
-    last_id: i32,
-}
-
-impl Editor {
-    /// Before `initialize`.
-    fn connect() -> Self {
-        let mut child = sabir().arg("lsp").spawn().unwrap();
-        let stdin = child.stdin.take();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, incoming) = channel();
-        thread::spawn(move || {
-            while let Some(message) = read_frame(&mut stdout) {
-                if sender.send(message).is_err() {
-                    break;
-                }
-            }
-        });
-        Self { child, stdin, incoming, last_id: 0 }
-    }
-
-    /// After `initialize`, with these client capabilities; the server's are returned.
-    fn start(capabilities: Value) -> (Self, Value) {
-        let mut editor = Self::connect();
-        let result = editor.ask("initialize", json!({ "capabilities": capabilities }));
-        editor.notify("initialized", json!({}));
-        (editor, result["capabilities"].clone())
-    }
-
-    /// With `text` open; the diagnostics that came for it.
-    fn open(text: &str) -> (Self, Vec<Value>) {
-        let (mut editor, _) = Self::start(json!({}));
-        let found = editor.open_text(text);
-        (editor, found)
-    }
-
-    fn open_text(&mut self, text: &str) -> Vec<Value> {
-        let item = json!({ "uri": URI, "languageId": "axon", "version": 1, "text": text });
-        self.notify("textDocument/didOpen", json!({ "textDocument": item }));
-        self.diagnostics()
-    }
-
-    fn send_bytes(&mut self, bytes: &[u8]) {
-        let stdin = self.stdin.as_mut().unwrap();
-        stdin.write_all(bytes).unwrap();
-        stdin.flush().unwrap();
-    }
-
-    fn send(&mut self, message: &Value) {
-        let body = message.to_string();
-        self.send_bytes(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
-    }
-
-    fn notify(&mut self, method: &str, params: Value) {
-        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
-    }
-
-    fn receive(&mut self) -> Value {
-        self.incoming.recv_timeout(Duration::from_secs(60)).unwrap()
-    }
-
-    /// The whole response.
-    fn request(&mut self, method: &str, params: Value) -> Value {
-        self.last_id += 1;
-        let id = self.last_id;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        let response = self.receive();
-        assert_eq!(response["id"], id, "{response}");
-        response
-    }
-
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        let response = self.request(method, params);
-        assert!(response.get("error").is_none(), "{response}");
-        response["result"].clone()
-    }
-
-    fn ask_at(&mut self, method: &str, line: u32, character: u32) -> Value {
-        self.ask(method, at(line, character))
-    }
-
-    fn diagnostics(&mut self) -> Vec<Value> {
-        let message = self.receive();
-        assert_eq!(message["method"], "textDocument/publishDiagnostics", "{message}");
-        assert_eq!(message["params"]["uri"], URI);
-        message["params"]["diagnostics"].as_array().unwrap().clone()
-    }
-
-    fn exit_code(mut self) -> i32 {
-        self.stdin = None;
-        wait(&mut self.child).unwrap()
-    }
-}
-
-impl Drop for Editor {
-    fn drop(&mut self) {
-        // Already gone is fine.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn read_frame(reader: &mut impl BufRead) -> Option<Value> {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        match line.trim_end() {
-            "" => break,
-            line => length = line.strip_prefix("Content-Length: ")?.parse().ok()?,
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    serde_json::from_slice(&body).ok()
-}
-
-fn at(line: u32, character: u32) -> Value {
-    json!({
-        "textDocument": { "uri": URI },
-        "position": { "line": line, "character": character },
-    })
-}
-
-fn range(start: (u32, u32), end: (u32, u32)) -> Value {
-    let position = |(line, character)| json!({ "line": line, "character": character });
-    json!({ "start": position(start), "end": position(end) })
-}
-
-fn labels(items: &Value) -> Vec<&str> {
-    items.as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap()).collect()
-}
+use crate::editor::{AXON, Editor, at, range};
 
 #[test]
 fn it_starts_and_ends_as_the_protocol_says() {
@@ -158,7 +11,7 @@ fn it_starts_and_ends_as_the_protocol_says() {
     assert_eq!(capabilities["hoverProvider"], true);
     assert_eq!(capabilities["semanticTokensProvider"]["full"], true);
     assert_eq!(editor.ask("shutdown", Value::Null), Value::Null);
-    let refused = editor.request("textDocument/hover", at(0, 0));
+    let refused = editor.request("textDocument/hover", at(AXON, 0, 0));
     assert_eq!(refused["error"]["code"], -32600);
     editor.notify("exit", Value::Null);
     assert_eq!(editor.exit_code(), 0);
@@ -177,7 +30,7 @@ fn leaving_without_a_shutdown_is_exit_code_one() {
 #[test]
 fn nonsense_is_answered_or_passed_over() {
     let mut editor = Editor::connect();
-    let early = editor.request("textDocument/hover", at(0, 0));
+    let early = editor.request("textDocument/hover", at(AXON, 0, 0));
     assert_eq!(early["error"]["code"], -32002);
     editor.notify("textDocument/didOpen", json!({}));
     editor.ask("initialize", json!({ "capabilities": "all of them" }));
@@ -223,26 +76,18 @@ fn a_broken_frame_ends_the_session_without_a_panic() {
 
 #[test]
 fn findings_come_and_go_with_the_text() {
-    let (mut editor, found) = Editor::open("INF(@a->@b): x\n");
+    let (mut editor, found) = Editor::open(AXON, "INF(@a->@b): x\n");
     assert_eq!(found.len(), 1);
     assert_eq!(found[0]["code"], "AX105");
     assert_eq!(found[0]["severity"], 1);
     assert_eq!(found[0]["source"], "sabir");
     assert_eq!(found[0]["range"], range((0, 6), (0, 8)));
-    let change = |version: i32, change: Value| {
-        json!({
-            "textDocument": { "uri": URI, "version": version },
-            "contentChanges": [change],
-        })
-    };
     // One part of the text.
-    let part = json!({ "range": range((0, 6), (0, 8)), "text": ">" });
-    editor.notify("textDocument/didChange", change(2, part));
-    assert_eq!(editor.diagnostics(), [] as [Value; 0]);
+    let part = json!([{ "range": range((0, 6), (0, 8)), "text": ">" }]);
+    assert_eq!(editor.change(2, part), [] as [Value; 0]);
     // The whole text.
-    editor.notify("textDocument/didChange", change(3, json!({ "text": "INF(@a>@b) x" })));
-    assert_eq!(editor.diagnostics()[0]["code"], "AX107");
-    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": URI } }));
+    assert_eq!(editor.change(3, json!([{ "text": "INF(@a>@b) x" }]))[0]["code"], "AX107");
+    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": AXON.uri } }));
     assert_eq!(editor.diagnostics(), [] as [Value; 0]);
 }
 
@@ -259,33 +104,25 @@ fn a_text_in_another_language_is_left_alone() {
 #[test]
 fn positions_are_counted_as_agreed() {
     let text = "INF(@a>@b): [\"é𝄞\", x{a:1}]\n";
-    let (_, found) = Editor::open(text);
+    let (_, found) = Editor::open(AXON, text);
     assert_eq!(found[0]["range"]["start"], json!({ "line": 0, "character": 21 }));
 
     let encodings = json!({ "general": { "positionEncodings": ["utf-16", "utf-8"] } });
     let (mut editor, capabilities) = Editor::start(encodings);
     assert_eq!(capabilities["positionEncoding"], "utf-8");
-    let found = editor.open_text(text);
+    let found = editor.open_text(AXON, text);
     assert_eq!(found[0]["range"]["start"]["character"], text.find('{').unwrap());
     // A change behind the same characters lands where it was meant.
     let at = text.find("{a").unwrap() as u32;
-    let x = json!({ "range": range((0, at - 1), (0, at)), "text": "#x" });
-    let params = json!({
-        "textDocument": { "uri": URI, "version": 2 },
-        "contentChanges": [x],
-    });
-    editor.notify("textDocument/didChange", params);
-    assert_eq!(editor.diagnostics(), [] as [Value; 0]);
+    let x = json!([{ "range": range((0, at - 1), (0, at)), "text": "#x" }]);
+    assert_eq!(editor.change(2, x), [] as [Value; 0]);
 }
 
 #[test]
 fn hover_explains_words() {
     let text = "[id:\"m1\", ts:1] QRY(@a>@b): wait(5min) <- 3%\n[id:\"m2\",re:\"m1\"] X.t.BID(@b>*): {ts:1}\n";
-    let (mut editor, _) = Editor::open(text);
-    let mut hover = |line, character| {
-        let result = editor.ask_at("textDocument/hover", line, character);
-        result["contents"]["value"].as_str().unwrap_or_default().to_owned()
-    };
+    let (mut editor, _) = Editor::open(AXON, text);
+    let mut hover = |line, character| editor.hover(line, character);
     assert!(hover(0, 17).contains("query"), "a performative");
     assert!(hover(0, 19).contains("query"), "the cursor behind a word");
     assert!(hover(0, 10).contains("tier 2: required"), "a metadata key");
@@ -299,11 +136,8 @@ fn hover_explains_words() {
 #[test]
 fn completion_knows_what_fits() {
     let text = "[id:\"m1\",] INF(@planner>@worker): #done{in:5} & $task\n\nQRY(@";
-    let (mut editor, _) = Editor::open(text);
-    let mut complete = |line, character| {
-        let items = editor.ask_at("textDocument/completion", line, character);
-        labels(&items).into_iter().map(str::to_owned).collect::<Vec<_>>()
-    };
+    let (mut editor, _) = Editor::open(AXON, text);
+    let mut complete = |line, character| editor.complete(line, character);
     assert_eq!(complete(1, 0).len(), 20);
     assert!(complete(1, 0).contains(&"REQ".to_owned()));
     assert!(complete(0, 9).contains(&"ctx".to_owned()));
@@ -314,25 +148,17 @@ fn completion_knows_what_fits() {
 
 #[test]
 fn fixes_are_offered_as_actions() {
-    let (mut editor, _) = Editor::open("INF(@a->@b): x\nINF(@a>@b): y{b:1}\n");
-    let mut actions = |range: Value, only: Value| {
-        let params = json!({
-            "textDocument": { "uri": URI },
-            "range": range,
-            "context": { "diagnostics": [], "only": only },
-        });
-        let actions = editor.ask("textDocument/codeAction", params);
-        actions.as_array().unwrap().clone()
-    };
+    let (mut editor, _) = Editor::open(AXON, "INF(@a->@b): x\nINF(@a>@b): y{b:1}\n");
+    let mut actions = |range: Value, only: Value| editor.actions(range, only);
     let quick = actions(range((0, 7), (0, 7)), json!(["quickfix"]));
     assert_eq!(quick.len(), 1);
     assert_eq!(quick[0]["diagnostics"][0]["code"], "AX105");
-    let edits = &quick[0]["edit"]["changes"][URI];
+    let edits = &quick[0]["edit"]["changes"][AXON.uri];
     assert_eq!(*edits, json!([{ "range": range((0, 6), (0, 8)), "newText": ">" }]));
     let everything = actions(range((0, 0), (0, 0)), json!(["source"]));
     assert_eq!(everything.len(), 1);
     assert_eq!(everything[0]["kind"], "source.fixAll");
-    let repaired = &everything[0]["edit"]["changes"][URI][0]["newText"];
+    let repaired = &everything[0]["edit"]["changes"][AXON.uri][0]["newText"];
     assert_eq!(*repaired, "INF(@a>@b): x\nINF(@a>@b): #y{b:1}\n");
     assert_eq!(actions(range((1, 13), (1, 13)), Value::Null).len(), 2);
     assert_eq!(actions(range((0, 0), (1, 99)), json!(["refactor"])).len(), 0);
@@ -340,37 +166,34 @@ fn fixes_are_offered_as_actions() {
 
 #[test]
 fn formatting_is_one_edit_or_none() {
-    let (mut editor, _) = Editor::open("INF( @a>@b ): \"é𝄞\"");
-    let params = json!({
-        "textDocument": { "uri": URI },
-        "options": { "tabSize": 2, "insertSpaces": true },
-    });
-    let edits = editor.ask("textDocument/formatting", params.clone());
+    let (mut editor, _) = Editor::open(AXON, "INF( @a>@b ): \"é𝄞\"");
     let new_text = "INF(@a>@b): \"é𝄞\"\n";
-    assert_eq!(edits, json!([{ "range": range((0, 0), (0, 19)), "newText": new_text }]));
-    let change = |text: &str| {
-        json!({
-            "textDocument": { "uri": URI, "version": 2 },
-            "contentChanges": [{ "text": text }],
-        })
-    };
-    editor.notify("textDocument/didChange", change(new_text));
-    editor.diagnostics();
-    assert_eq!(editor.ask("textDocument/formatting", params.clone()), json!([]));
-    editor.notify("textDocument/didChange", change("INF(@a>@b:"));
-    editor.diagnostics();
-    assert_eq!(editor.ask("textDocument/formatting", params), Value::Null, "it has errors");
+    let whole = json!([{ "range": range((0, 0), (0, 19)), "newText": new_text }]);
+    assert_eq!(editor.format(), whole);
+    editor.change(2, json!([{ "text": new_text }]));
+    assert_eq!(editor.format(), json!([]));
+    editor.change(3, json!([{ "text": "INF(@a>@b:" }]));
+    assert_eq!(editor.format(), Value::Null, "it has errors");
 }
 
 #[test]
 fn a_reply_leads_to_what_it_answers() {
     let text = "[id:\"m1\"] QRY(@a>@b): x\n[id:\"m2\",re:\"m1\"] RPL(@b>@a): y\n[id:\"m3\",re:\"m9\"] RPL(@b>@a): z\n";
-    let (mut editor, _) = Editor::open(text);
+    let (mut editor, _) = Editor::open(AXON, text);
     let found = editor.ask_at("textDocument/definition", 1, 14);
-    assert_eq!(found, json!({ "uri": URI, "range": range((0, 0), (0, 23)) }));
+    assert_eq!(found, json!({ "uri": AXON.uri, "range": range((0, 0), (0, 23)) }));
     assert_eq!(editor.ask_at("textDocument/definition", 2, 14), Value::Null);
     assert_eq!(editor.ask_at("textDocument/definition", 0, 6), Value::Null);
-    let outline = editor.ask("textDocument/documentSymbol", at(0, 0));
+    let mut refer = |declaration: bool| {
+        let mut params = at(AXON, 0, 6);
+        params["context"] = json!({ "includeDeclaration": declaration });
+        editor.ask("textDocument/references", params)
+    };
+    let given = json!({ "uri": AXON.uri, "range": range((0, 4), (0, 8)) });
+    let used = json!({ "uri": AXON.uri, "range": range((1, 12), (1, 16)) });
+    assert_eq!(refer(false), json!([used]));
+    assert_eq!(refer(true), json!([given, used]));
+    let outline = editor.ask("textDocument/documentSymbol", at(AXON, 0, 0));
     let names: Vec<_> = outline.as_array().unwrap().iter().map(|symbol| &symbol["name"]).collect();
     assert_eq!(names, ["QRY @a > @b", "RPL @b > @a", "RPL @b > @a"]);
     assert_eq!(outline[1]["detail"], "m2");
@@ -380,22 +203,7 @@ fn a_reply_leads_to_what_it_answers() {
 #[test]
 fn tokens_have_their_colours() {
     let text = "(* é\n𝄞 *)\n[id:\"m1\"] INF(@a>*): f(k:$v) -> #t & ~5s | T\n";
-    let (mut editor, _) = Editor::start(json!({}));
-    editor.open_text(text);
-    let (_, capabilities) = Editor::start(json!({}));
-    let legend = &capabilities["semanticTokensProvider"]["legend"]["tokenTypes"];
-    let result = editor.ask("textDocument/semanticTokens/full", at(0, 0));
-    let data: Vec<usize> =
-        result["data"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize).collect();
-    let lines: Vec<Vec<u16>> = text.lines().map(|line| line.encode_utf16().collect()).collect();
-    let (mut line, mut character) = (0, 0);
-    let mut seen = Vec::new();
-    for token in data.chunks(5) {
-        character = if token[0] == 0 { character + token[1] } else { token[1] };
-        line += token[0];
-        let word = String::from_utf16(&lines[line][character..character + token[2]]).unwrap();
-        seen.push(format!("{word} {}", legend[token[3]].as_str().unwrap()));
-    }
+    let (mut editor, _) = Editor::open(AXON, text);
     let expected = [
         "(* é comment",
         "𝄞 *) comment",
@@ -416,5 +224,5 @@ fn tokens_have_their_colours() {
         "| operator",
         "T enumMember",
     ];
-    assert_eq!(seen, expected);
+    assert_eq!(editor.colours(text), expected);
 }

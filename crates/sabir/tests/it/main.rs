@@ -3,8 +3,10 @@
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
 mod cli;
+mod editor;
+mod examples;
 mod hostile;
 mod lsp;
-
+mod lsp_llmx;
 mod process;
 mod readme;

@@ -1,0 +1,374 @@
+//! Whole documents from one tongue to another.
+
+use sabir_base::Diagnostic;
+use sabir_base::json::{Json, JsonError, JsonKind};
+
+use crate::layers::{self, Pair, Unsayable};
+use crate::sequence::Sequence;
+use crate::speech::{self, Speech};
+use crate::{axon_in_frame, axon_in_llmx, frame_in_axon, llmx_in_axon};
+
+/// What a document can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tongue {
+    Axon,
+    Llmx,
+    /// The JSON of AXON or of LLMX: each says which it is.
+    Json,
+    /// Semantic frames: one JSON object, or a list of them.
+    Frame,
+}
+
+impl Tongue {
+    pub const ALL: [Tongue; 4] = [Tongue::Axon, Tongue::Llmx, Tongue::Json, Tongue::Frame];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Axon => "axon",
+            Self::Llmx => "llmx",
+            Self::Json => "json",
+            Self::Frame => "frame",
+        }
+    }
+}
+
+/// Why a document was not translated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It cannot be read. The findings have places in the text.
+    Syntax(Vec<Diagnostic>),
+    /// It is no JSON, or not the JSON that it should be.
+    Json(JsonError),
+    /// One of its messages, counted from one, has been wrapped again and again.
+    TooManyLayers { message: usize },
+    /// One of its messages, counted from one, is beyond what the other tongue can hold.
+    TooLarge { message: usize },
+}
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Syntax(_) => f.write_str("the text has errors"),
+            Self::Json(error) => write!(f, "{error}"),
+            Self::TooManyLayers { message } => {
+                write!(f, "message {message} has been translated back and forth too often")
+            }
+            Self::TooLarge { message } => {
+                write!(f, "message {message} is too deep or too large for the other tongue")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<JsonError> for Refused {
+    fn from(error: JsonError) -> Self {
+        Self::Json(error)
+    }
+}
+
+/// Translates a document. Into its own tongue, it comes out in that tongue's strict form.
+pub fn convert(text: &str, from: Tongue, to: Tongue) -> Result<String, Refused> {
+    let document = Document::read(text, from)?;
+    match to {
+        Tongue::Axon => document.into_axon(),
+        Tongue::Llmx => document.into_llmx(),
+        Tongue::Json => document.into_json(),
+        Tongue::Frame => document.into_frames(),
+    }
+}
+
+/// A document that was read, in the tongue in which it is at home.
+enum Document {
+    Axon(String),
+    Llmx(String),
+    Frames(Vec<String>),
+}
+
+impl Document {
+    fn read(text: &str, from: Tongue) -> Result<Self, Refused> {
+        match from {
+            Tongue::Axon => {
+                let parsed = sabir_axon::parse(text);
+                if parsed.has_errors() {
+                    return Err(Refused::Syntax(parsed.diagnostics));
+                }
+                Ok(Self::Axon(sabir_axon::print(&parsed.tree, sabir_axon::Style::Wire)))
+            }
+            Tongue::Llmx => {
+                let parsed = sabir_llmx::parse(text);
+                if parsed.has_errors() {
+                    return Err(Refused::Syntax(parsed.diagnostics));
+                }
+                Ok(Self::Llmx(sabir_llmx::print(&parsed.tree)))
+            }
+            Tongue::Json => read_json(text),
+            Tongue::Frame => read_frames(text),
+        }
+    }
+
+    fn into_axon(self) -> Result<String, Refused> {
+        if let Self::Axon(text) = self {
+            return Ok(text);
+        }
+        let speeches = self.speeches()?;
+        let all = speeches.len();
+        speech::write(&speeches).ok_or(Refused::TooLarge { message: all })
+    }
+
+    fn into_llmx(self) -> Result<String, Refused> {
+        if let Self::Llmx(text) = self {
+            return Ok(text);
+        }
+        let mut sequence = Sequence::default();
+        let mut out = String::new();
+        for (index, speech) in self.speeches()?.iter().enumerate() {
+            let pair = AxonLlmx { sequence: &sequence };
+            let said = layers::there(&pair, speech).map_err(|why| refused(why, index))?;
+            sequence.count(&said);
+            out.push_str(&said);
+        }
+        Ok(out)
+    }
+
+    fn into_json(self) -> Result<String, Refused> {
+        match self {
+            Self::Llmx(text) => {
+                let parsed = sabir_llmx::parse(&text);
+                match sabir_llmx::json::encode(&parsed.tree) {
+                    Ok(json) => Ok(format!("{json}\n")),
+                    Err(_) => Err(Refused::Syntax(parsed.diagnostics)),
+                }
+            }
+            other => {
+                let text = other.into_axon()?;
+                let parsed = sabir_axon::parse(&text);
+                match sabir_axon::json::encode(&parsed.tree) {
+                    Ok(value) => Ok(format!("{value}\n")),
+                    Err(_) => Err(Refused::Syntax(parsed.diagnostics)),
+                }
+            }
+        }
+    }
+
+    fn into_frames(self) -> Result<String, Refused> {
+        let frames = match self {
+            Self::Frames(frames) => frames,
+            other => {
+                let speeches = other.speeches()?;
+                let said = speeches.iter().enumerate().map(|(index, speech)| {
+                    layers::there(&AxonFrame, speech).map_err(|why| refused(why, index))
+                });
+                said.collect::<Result<_, _>>()?
+            }
+        };
+        Ok(match frames.as_slice() {
+            [one] => format!("{one}\n"),
+            many => format!("[{}]\n", many.join(",")),
+        })
+    }
+
+    /// The messages in AXON.
+    fn speeches(self) -> Result<Vec<Speech>, Refused> {
+        match self {
+            Self::Axon(text) => {
+                let parsed = sabir_axon::parse(&text);
+                speech::read(&parsed.tree).ok_or(Refused::Syntax(parsed.diagnostics))
+            }
+            Self::Llmx(text) => {
+                let parsed = sabir_llmx::parse(&text);
+                let mut sequence = Sequence::default();
+                let mut speeches = Vec::new();
+                for (index, message) in parsed.tree.messages().enumerate() {
+                    let text = message.node.text().to_owned();
+                    let pair = AxonLlmx { sequence: &sequence };
+                    let said = layers::back(&pair, &text).map_err(|why| refused(why, index))?;
+                    sequence.count(&text);
+                    speeches.push(said);
+                }
+                Ok(speeches)
+            }
+            Self::Frames(frames) => {
+                let said = frames.iter().enumerate().map(|(index, frame)| {
+                    layers::back(&AxonFrame, frame).map_err(|why| refused(why, index))
+                });
+                said.collect()
+            }
+        }
+    }
+}
+
+fn refused(why: Unsayable, index: usize) -> Refused {
+    let message = index + 1;
+    match why {
+        Unsayable::TooManyLayers => Refused::TooManyLayers { message },
+        Unsayable::TooLarge => Refused::TooLarge { message },
+    }
+}
+
+struct AxonLlmx<'s> {
+    sequence: &'s Sequence,
+}
+
+impl Pair for AxonLlmx<'_> {
+    type Here = Speech;
+    type There = String;
+
+    fn say(&self, here: &Speech) -> Option<String> {
+        axon_in_llmx::say(here, self.sequence)
+    }
+
+    fn unsay(&self, there: &String) -> Option<Speech> {
+        axon_in_llmx::unsay(there, self.sequence)
+    }
+
+    fn say_back(&self, there: &String) -> Option<Speech> {
+        llmx_in_axon::say(there)
+    }
+
+    fn unsay_back(&self, here: &Speech) -> Option<String> {
+        llmx_in_axon::unsay(here)
+    }
+}
+
+struct AxonFrame;
+
+impl Pair for AxonFrame {
+    type Here = Speech;
+    type There = String;
+
+    fn say(&self, here: &Speech) -> Option<String> {
+        axon_in_frame::say(here)
+    }
+
+    fn unsay(&self, there: &String) -> Option<Speech> {
+        axon_in_frame::unsay(there)
+    }
+
+    fn say_back(&self, there: &String) -> Option<Speech> {
+        frame_in_axon::say(there)
+    }
+
+    fn unsay_back(&self, here: &Speech) -> Option<String> {
+        frame_in_axon::unsay(here)
+    }
+}
+
+/// Either says which it is at the top. What says nothing is a message or a list of messages: those
+/// of LLMX have a header.
+fn read_json(text: &str) -> Result<Document, Refused> {
+    if is_llmx(text)? {
+        return match sabir_llmx::json::decode(text) {
+            Ok(llmx) => Ok(Document::Llmx(llmx)),
+            Err(error) => Err(Refused::Json(JsonError {
+                pointer: error.pointer,
+                message: error.message,
+                help: error.help,
+            })),
+        };
+    }
+    match sabir_axon::json::decode(text) {
+        Ok(axon) => Ok(Document::Axon(axon)),
+        Err(error) => Err(Refused::Json(JsonError {
+            pointer: error.pointer,
+            message: error.message,
+            help: error.help,
+        })),
+    }
+}
+
+fn is_llmx(text: &str) -> Result<bool, JsonError> {
+    // As deep as either goes; each decoder has a bound of its own.
+    const MAX_DEPTH: usize = 16 * sabir_axon::MAX_DEPTH as usize + 16;
+    let json = Json::read(text, MAX_DEPTH)?;
+    let top = json.top();
+    let first = match top.kind() {
+        JsonKind::Array => top.children().next(),
+        _ => Some(top),
+    };
+    let has = |key: &str| first.is_some_and(|value| value.get(key).is_some());
+    Ok(has("llmx") || !has("axon") && has("header"))
+}
+
+/// One frame, or a list of them; compact, with every key and digit as written.
+fn read_frames(text: &str) -> Result<Document, Refused> {
+    let json = Json::read(text, frame_in_axon::MAX_DEPTH)?;
+    let top = json.top();
+    let frames = match top.kind() {
+        JsonKind::Array => top.children().collect(),
+        _ => vec![top],
+    };
+    for frame in &frames {
+        frame_in_axon::check(*frame)?;
+        refuse_broken_strings(*frame)?;
+    }
+    Ok(Document::Frames(frames.iter().map(|frame| compact(*frame)).collect()))
+}
+
+fn refuse_broken_strings(value: sabir_base::json::JsonValue<'_>) -> Result<(), JsonError> {
+    if value.kind() == JsonKind::String {
+        value.string()?;
+    }
+    value.children().try_for_each(refuse_broken_strings)
+}
+
+fn compact(value: sabir_base::json::JsonValue<'_>) -> String {
+    fn write(out: &mut String, value: sabir_base::json::JsonValue<'_>) {
+        let quote = |text: &str| serde_json::Value::from(text).to_string();
+        match value.kind() {
+            JsonKind::Array => {
+                out.push('[');
+                for (index, item) in value.children().enumerate() {
+                    out.push_str(if index > 0 { "," } else { "" });
+                    write(out, item);
+                }
+                out.push(']');
+            }
+            JsonKind::Object => {
+                out.push('{');
+                for (index, (key, item)) in value.fields().enumerate() {
+                    out.push_str(if index > 0 { "," } else { "" });
+                    out.push_str(&quote(key));
+                    out.push(':');
+                    write(out, item);
+                }
+                out.push('}');
+            }
+            JsonKind::String => match value.string() {
+                Ok(text) => out.push_str(&quote(&text)),
+                Err(_) => out.push_str(value.text()),
+            },
+            JsonKind::Null | JsonKind::True | JsonKind::False | JsonKind::Number => {
+                out.push_str(value.text());
+            }
+        }
+    }
+    let mut out = String::new();
+    write(&mut out, value);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TR-R6: wrapped a few times, a message goes there and back; wrapped again and again, it is
+    /// refused.
+    #[test]
+    fn wrapping_has_an_end() {
+        let sequence = Sequence::default();
+        let mut llmx = "HEADER:{f:a,t:b,s:1}\nREQ:{o:\"x\",pr:3}\n".to_owned();
+        for round in 0..7 {
+            let there = convert(&llmx, Tongue::Llmx, Tongue::Axon);
+            match there.and_then(|axon| convert(&axon, Tongue::Axon, Tongue::Llmx)) {
+                Ok(back) => assert!(round < 5 && back == llmx, "round {round}: {back}"),
+                Err(why) => {
+                    assert!(round >= 4 && why == Refused::TooManyLayers { message: 1 }, "{why}");
+                }
+            }
+            let axon = llmx_in_axon::say(&llmx).unwrap();
+            llmx = axon_in_llmx::say(&axon, &sequence).unwrap();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `check`, for every notation: is it valid, and if not, where and why.
+
+use std::io::Write;
+
+use clap::Args;
+use sabir_base::{Diagnostic, Severity};
+
+use crate::cli::ManyFiles;
+use crate::exit::Exit;
+use crate::input::{Origin, Source};
+use crate::notation::Findings;
+use crate::output::{Notes, Output};
+use crate::place::Places;
+use crate::{render, report};
+
+/// What can be said to every `check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    /// Stop after parsing: look at nothing but syntax
+    #[arg(long)]
+    pub(crate) syntax: bool,
+    /// Print one JSON object per file on standard output
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    input: ManyFiles,
+}
+
+impl CheckOptions {
+    /// Looks at every file with `find`; one that cannot be read does not hide the others.
+    pub(crate) fn run(
+        self,
+        find: impl Fn(&str) -> Findings,
+        output: &mut Output,
+        notes: &mut Notes,
+    ) -> anyhow::Result<Exit> {
+        let origins = Origin::parse_all(self.input.files)?;
+        let mut worst = Exit::Done;
+        let mut total = Total::default();
+        for origin in origins {
+            let exit = match origin.read() {
+                Ok(source) => {
+                    let found = find(&source.text);
+                    total.add(&found);
+                    if self.json {
+                        write_json(output, &source, &found)?;
+                    } else {
+                        render::print_all(notes, &source, &found.diagnostics);
+                    }
+                    found.exit()
+                }
+                Err(error) => {
+                    notes.error(error);
+                    Exit::Unusable
+                }
+            };
+            worst = worst.max(exit);
+        }
+        if !self.json && total.files > 0 {
+            notes.line(total);
+        }
+        Ok(worst)
+    }
+}
+
+impl Findings {
+    fn exit(&self) -> Exit {
+        let invalid = self.diagnostics.iter().any(Diagnostic::is_error);
+        if invalid { Exit::Found } else { Exit::Done }
+    }
+}
+
+fn write_json(output: &mut Output, source: &Source, found: &Findings) -> anyhow::Result<()> {
+    let report = report::FileReport {
+        file: source.origin.as_given(),
+        messages: found.messages,
+        diagnostics: report::diagnostics(&found.diagnostics, &Places::new(&source.text)),
+    };
+    serde_json::to_writer(&mut *output, &report)?;
+    writeln!(output)?;
+    Ok(())
+}
+
+/// What was found in all files together.
+#[derive(Debug, Default)]
+struct Total {
+    files: usize,
+    messages: usize,
+    errors: usize,
+    warnings: usize,
+}
+
+impl Total {
+    fn add(&mut self, found: &Findings) {
+        let count =
+            |severity| found.diagnostics.iter().filter(|found| found.severity == severity).count();
+        self.files += 1;
+        self.messages += found.messages;
+        self.errors += count(Severity::Error);
+        self.warnings += count(Severity::Warning);
+    }
+}
+
+impl std::fmt::Display for Total {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { files, messages, errors, warnings } = *self;
+        let counted = |count: usize, noun: &str| match count {
+            1 => format!("1 {noun}"),
+            _ => format!("{count} {noun}s"),
+        };
+        write!(f, "{}, {}: ", counted(files, "file"), counted(messages, "message"))?;
+        match (errors, warnings) {
+            (0, 0) => f.write_str("valid"),
+            (0, _) => write!(f, "valid, {}", counted(warnings, "warning")),
+            (_, 0) => f.write_str(&counted(errors, "error")),
+            _ => write!(f, "{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! In which tongue a file is written: as told, or else as its name or its text shows.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use crate::input::{Origin, Source};
+
+/// What documents are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Tongue {
+    /// AXON
+    Axon,
+    /// The LLMX notation
+    Llmx,
+    /// The JSON of AXON or LLMX; each says which it is
+    Json,
+    /// LDP semantic frames: one JSON object, or a list of them
+    Frame,
+}
+
+impl From<Tongue> for sabir_lingua::Tongue {
+    fn from(tongue: Tongue) -> Self {
+        match tongue {
+            Tongue::Axon => Self::Axon,
+            Tongue::Llmx => Self::Llmx,
+            Tongue::Json => Self::Json,
+            Tongue::Frame => Self::Frame,
+        }
+    }
+}
+
+impl Tongue {
+    pub(crate) const ALL: [Tongue; 4] = [Tongue::Axon, Tongue::Llmx, Tongue::Json, Tongue::Frame];
+
+    pub(crate) fn name(self) -> &'static str {
+        sabir_lingua::Tongue::from(self).name()
+    }
+
+    /// By the ending of the name; by the text if that says nothing. `None` for a text in no tongue
+    /// of ours.
+    pub(crate) fn guess(source: &Source) -> Option<Self> {
+        let by_name = match &source.origin {
+            Origin::File(path) => Self::of_path(path),
+            Origin::Stdin => None,
+        };
+        by_name.or_else(|| Self::of_text(&source.text))
+    }
+
+    fn of_path(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?;
+        let told = [Self::Axon, Self::Llmx].into_iter();
+        told.into_iter().find(|tongue| extension.eq_ignore_ascii_case(tongue.name()))
+    }
+
+    fn of_text(text: &str) -> Option<Self> {
+        if text.trim_start().starts_with(['{', '['])
+            && serde_json::from_str::<Ignored>(text).is_ok()
+        {
+            let is_frame =
+                sabir_lingua::convert(text, Self::Frame.into(), Self::Frame.into()).is_ok();
+            return Some(if is_frame { Self::Frame } else { Self::Json });
+        }
+        let axon = sabir_axon::parse(text);
+        if !axon.has_errors() && axon.tree.messages().next().is_some() {
+            return Some(Self::Axon);
+        }
+        let llmx = sabir_llmx::parse(text);
+        let is_llmx = !llmx.has_errors() && llmx.tree.messages().next().is_some();
+        is_llmx.then_some(Self::Llmx)
+    }
+}
+
+/// Reads JSON without keeping it.
+type Ignored = serde::de::IgnoredAny;
