@@ -154,6 +154,7 @@ impl BlockKind {
 }
 
 impl BlockInfo {
+    #[inline]
     pub fn field(&self, key: &str) -> Option<&'static FieldInfo> {
         self.fields.iter().find(|field| field.key.eq_ignore_ascii_case(key))
     }

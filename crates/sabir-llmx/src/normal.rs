@@ -7,9 +7,9 @@
 
 use std::borrow::Cow;
 
-use crate::block::{BlockKind, FieldInfo, FieldKind};
+use crate::block::{BlockInfo, BlockKind};
 use crate::tree::Kind;
-use crate::view::{Block, Field, Node};
+use crate::view::{Block, Field, Node, is_extension};
 
 /// A field as the strict form has it.
 #[derive(Clone, Debug)]
@@ -34,8 +34,7 @@ pub(crate) fn block_fields<'a>(block: Block<'a>) -> impl Iterator<Item = Normal<
     let renames_content = failed && block.field("x_c").is_none();
     let info = kind.info();
     block.fields().filter_map(move |field| {
-        let known = info.and_then(|info| info.field(field.key()));
-        let mut normal = normalise(field, known)?;
+        let mut normal = normalise(field, info)?;
         if failed && field.is("c") {
             if is_empty(field.value) {
                 return None;
@@ -51,8 +50,7 @@ pub(crate) fn block_fields<'a>(block: Block<'a>) -> impl Iterator<Item = Normal<
 /// The fields of a step of a PLAN.
 pub(crate) fn step_fields<'a>(step: Node<'a>) -> impl Iterator<Item = Normal<'a>> {
     let info = BlockKind::Plan.info();
-    step.fields()
-        .filter_map(move |field| normalise(field, info.and_then(|info| info.field(field.key()))))
+    step.fields().filter_map(move |field| normalise(field, info))
 }
 
 /// The fields of an object inside a field.
@@ -78,19 +76,22 @@ pub(crate) fn is_empty(value: Node<'_>) -> bool {
         })
 }
 
-fn normalise<'a>(field: Field<'a>, info: Option<&FieldInfo>) -> Option<Normal<'a>> {
+/// A field of a block that `info` describes, or of an object that nothing does.
+#[inline]
+fn normalise<'a>(field: Field<'a>, info: Option<&BlockInfo>) -> Option<Normal<'a>> {
     let key = field.key();
-    if field.is_extension() {
+    if is_extension(key) {
         let key = Cow::Borrowed(key);
         return Some(Normal { key, value: field.value, verbatim: true, bare: false });
     }
     if field.value.kind() == Kind::Null {
         return None;
     }
+    let known = info.and_then(|info| info.field(key));
+    let bare = known.is_some_and(|known| known.kind.is_bare());
     let key = match key.bytes().any(|byte| byte.is_ascii_uppercase()) {
         true => Cow::Owned(key.to_ascii_lowercase()),
         false => Cow::Borrowed(key),
     };
-    let bare = info.is_some_and(|info| FieldKind::is_bare(info.kind));
     Some(Normal { key, value: field.value, verbatim: false, bare })
 }

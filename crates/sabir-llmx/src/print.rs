@@ -52,6 +52,7 @@ impl Printer {
         });
     }
 
+    #[inline]
     fn list<'a>(
         &mut self,
         items: impl Iterator<Item = Node<'a>>,
@@ -67,6 +68,7 @@ impl Printer {
         self.out.push(']');
     }
 
+    #[inline]
     fn fields<'a>(&mut self, open: char, fields: impl Iterator<Item = Normal<'a>>, close: char) {
         self.out.push(open);
         for (index, field) in fields.enumerate() {

@@ -20,6 +20,7 @@ pub fn is_key(text: &str) -> bool {
 }
 
 /// The characters between the quotes; a missing closing quote is forgiven.
+#[inline]
 pub(crate) fn unquote(quoted: &str) -> &str {
     match quoted.strip_prefix('"') {
         Some(inner) => inner.strip_suffix('"').unwrap_or(inner),

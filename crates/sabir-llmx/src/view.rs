@@ -16,6 +16,7 @@ pub struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
+    #[inline]
     fn data(self) -> &'a NodeData {
         &self.tree.nodes[self.id.0 as usize]
     }
@@ -24,24 +25,29 @@ impl<'a> Node<'a> {
         self.id
     }
 
+    #[inline]
     pub fn kind(self) -> Kind {
         self.data().kind
     }
 
+    #[inline]
     pub fn span(self) -> Span {
         let data = self.data();
         Span { start: data.start, end: data.end }
     }
 
     /// The source text of the node, as written.
+    #[inline]
     pub fn text(self) -> &'a str {
         &self.tree.text[self.span().range()]
     }
 
+    #[inline]
     pub fn children(self) -> Children<'a> {
         Children { tree: self.tree, next: self.data().first }
     }
 
+    #[inline]
     fn first_child(self) -> Option<Node<'a>> {
         self.children().next()
     }
@@ -50,20 +56,24 @@ impl<'a> Node<'a> {
         (self.kind() == Kind::Message).then_some(Message { node: self })
     }
 
+    #[inline]
     pub fn as_block(self) -> Option<Block<'a>> {
         let body = (self.kind() == Kind::Block).then(|| self.first_child())??;
         Some(Block { node: self, body })
     }
 
+    #[inline]
     pub fn as_field(self) -> Option<Field<'a>> {
         let value = (self.kind() == Kind::Field).then(|| self.first_child())??;
         Some(Field { node: self, value })
     }
 
     /// The fields of an object or a tuple; none for anything else.
+    #[inline]
     pub fn fields(self) -> impl Iterator<Item = Field<'a>> {
         let holds = matches!(self.kind(), Kind::Object | Kind::Tuple);
-        holds.then(|| self.children()).into_iter().flatten().filter_map(Node::as_field)
+        let next = if holds { self.data().first } else { NodeId::NONE };
+        Children { tree: self.tree, next }.filter_map(Node::as_field)
     }
 
     /// What this node says. What is no value is `Error`.
@@ -94,6 +104,7 @@ impl<'a> Node<'a> {
     }
 
     /// Whether this is a string that is written as the printer would write it.
+    #[inline]
     pub(crate) fn is_plain_string(self) -> bool {
         self.kind() == Kind::String && self.data().extra == 0
     }
@@ -124,6 +135,7 @@ pub struct Children<'a> {
 impl<'a> Iterator for Children<'a> {
     type Item = Node<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Node<'a>> {
         let node = self.next.is_some().then_some(Node { tree: self.tree, id: self.next })?;
         self.next = node.data().next;
@@ -221,12 +233,14 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
+    #[inline]
     pub fn key_span(self) -> Span {
         let data = self.node.data();
         Span { start: data.start, end: data.mid }
     }
 
     /// The key as written, without quotes.
+    #[inline]
     pub fn key(self) -> &'a str {
         strings::unquote(&self.node.tree.text[self.key_span().range()])
     }
@@ -238,6 +252,12 @@ impl<'a> Field<'a> {
 
     /// Whether the field is an extension, which is kept as it is.
     pub fn is_extension(self) -> bool {
-        self.key().get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("x_"))
+        is_extension(self.key())
     }
+}
+
+/// Whether a field of this key is an extension.
+#[inline]
+pub(crate) fn is_extension(key: &str) -> bool {
+    matches!(key.as_bytes(), [b'x' | b'X', b'_', ..])
 }

@@ -9,6 +9,7 @@ use super::lexeme::{Within, is_any_key, is_run};
 use super::{VERSION, form};
 use crate::block::BlockKind;
 use crate::strings::{is_word, quote_into};
+use crate::view::is_extension;
 use crate::{MAX_DEPTH, parse, print};
 
 /// Why a JSON text is no LLMX document, and what to write instead.
@@ -319,10 +320,6 @@ fn check_key(key: &str, value: JsonValue<'_>, mode: Mode) -> Written {
         )),
         (false, _) => error.help("a key is letters, digits and `_`"),
     })
-}
-
-fn is_extension(key: &str) -> bool {
-    key.get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("x_"))
 }
 
 /// Keys that are written in capitals are those in lower case. What stands twice as it is written
