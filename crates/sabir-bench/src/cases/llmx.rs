@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use anyhow::ensure;
-use sabir_llmx::{check, parse, print, same};
+use sabir_llmx::{check, check_messages, parse, print, same};
 
 use super::{Case, Group, Prepared};
 use crate::corpus::{Corpus, LlmxMessage};
@@ -12,9 +12,10 @@ use crate::corpus::{Corpus, LlmxMessage};
 pub(crate) const BASE: &str = "serde_json Value, LLMX's keys";
 pub(crate) const BASE_WRITE: &str = "serde_json to_string, LLMX's keys";
 
-pub(super) const CASES: [Case; 7] = [
+pub(super) const CASES: [Case; 8] = [
     read("LLMX parse", llmx, |all| all.each_llmx(llmx_parse)),
-    read("LLMX parse+validate", llmx, |all| all.each_llmx(llmx_check)),
+    read("LLMX parse+validate", llmx, |all| all.each_llmx(llmx_check_messages)),
+    read("LLMX as a conversation too", llmx, |all| all.each_llmx(llmx_check)),
     read(BASE, json, |all| all.each_llmx(serde_value)),
     read("simd-json borrowed Value, ditto", json, |all| all.each_llmx(simd_value)),
     read("sonic-rs Value, ditto", json, |all| all.each_llmx(sonic_value)),
@@ -70,6 +71,11 @@ fn llmx_parse(message: &LlmxMessage) {
     black_box(parse(black_box(&message.llmx)));
 }
 
+fn llmx_check_messages(message: &LlmxMessage) {
+    black_box(check_messages(black_box(&message.llmx)));
+}
+
+/// Remembers who said what, as if more messages were to come.
 fn llmx_check(message: &LlmxMessage) {
     black_box(check(black_box(&message.llmx)));
 }
