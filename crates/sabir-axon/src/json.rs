@@ -7,7 +7,7 @@ mod decode;
 mod encode;
 mod schema;
 
-pub use decode::{DecodeError, decode};
+pub use decode::decode;
 pub use encode::{EncodeError, Encoding, encode, encoding};
 pub use schema::schema;
 

@@ -258,24 +258,10 @@ impl Pair for AxonFrame {
 /// Either says which it is at the top. What says nothing is a message or a list of messages: those
 /// of LLMX have a header.
 fn read_json(text: &str) -> Result<Document, Refused> {
-    if is_llmx(text)? {
-        return match sabir_llmx::json::decode(text) {
-            Ok(llmx) => Ok(Document::Llmx(llmx)),
-            Err(error) => Err(Refused::Json(JsonError {
-                pointer: error.pointer,
-                message: error.message,
-                help: error.help,
-            })),
-        };
-    }
-    match sabir_axon::json::decode(text) {
-        Ok(axon) => Ok(Document::Axon(axon)),
-        Err(error) => Err(Refused::Json(JsonError {
-            pointer: error.pointer,
-            message: error.message,
-            help: error.help,
-        })),
-    }
+    Ok(match is_llmx(text)? {
+        true => Document::Llmx(sabir_llmx::json::decode(text)?),
+        false => Document::Axon(sabir_axon::json::decode(text)?),
+    })
 }
 
 fn is_llmx(text: &str) -> Result<bool, JsonError> {

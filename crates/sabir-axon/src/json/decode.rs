@@ -15,38 +15,9 @@ use crate::unit::Unit;
 use crate::view::{Comparison, is_bare_key};
 use crate::{MAX_DEPTH, Performative, parse};
 
-/// Why a JSON text is no AXON document, and what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeError {
-    /// A JSON pointer (RFC 6901) to the value at fault; empty for the whole text.
-    pub pointer: String,
-    pub message: String,
-    pub help: Option<String>,
-}
-
-impl From<JsonError> for DecodeError {
-    fn from(JsonError { pointer, message, help }: JsonError) -> Self {
-        Self { pointer, message, help }
-    }
-}
-
-impl std::fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if !self.pointer.is_empty() {
-            write!(f, "at {}: ", self.pointer)?;
-        }
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for DecodeError {}
-
 /// Reads a document, a list of messages or one message, and gives AXON on the wire.
-pub fn decode(json: &str) -> Result<String, DecodeError> {
-    Ok(to_axon(&Json::read(json, MAX_JSON_DEPTH)?)?)
-}
-
-fn to_axon(json: &Json<'_>) -> Result<String, JsonError> {
+pub fn decode(json: &str) -> Result<String, JsonError> {
+    let json = Json::read(json, MAX_JSON_DEPTH)?;
     let mut builder = Builder::new();
     builder.document(json.top())?;
     let too_deep = || JsonError::new(too_deep_message());
