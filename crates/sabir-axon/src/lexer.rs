@@ -498,8 +498,14 @@ pub(crate) fn is_extension(name: &[u8]) -> bool {
     name.starts_with(b"X.") && name.iter().filter(|&&byte| byte == b'.').count() == 2
 }
 
+/// Whether `@` can stand before `name`: identifiers joined by dots, each of which may also be the
+/// lone `_`. `a->` never occurs here, because `>` is in no name.
+pub fn is_agent_name(name: &str) -> bool {
+    name.split('.').all(|segment| segment == "_" || is_identifier(segment))
+}
+
 /// `letter { letter | digit | "-" | "_" }`, and nothing else.
-pub(crate) fn is_identifier(text: &str) -> bool {
+pub fn is_identifier(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(|&byte| is(byte, LETTER))
         && bytes.iter().all(|&byte| is(byte, LETTER | DIGIT | JOINER))

@@ -20,6 +20,7 @@ mod unit;
 mod validate;
 mod view;
 
+pub use lexer::{is_agent_name, is_identifier};
 pub use parser::{MAX_DEPTH, Parsed, parse};
 pub use performative::{Performative, PerformativeInfo};
 pub use print::{Style, print};

@@ -6,10 +6,8 @@
 
 mod conversation;
 mod damage;
-mod findings;
 mod lint;
 mod meta;
-mod near;
 mod record;
 mod scope;
 mod transaction;
@@ -17,8 +15,9 @@ mod types;
 mod vote;
 mod walk;
 
-use sabir_base::{Diagnostic, Span};
+use sabir_base::{Diagnostic, Findings, Span};
 
+use crate::codes;
 use crate::parser::{Parsed, parse};
 use crate::tier::Tier;
 use crate::tree::Tree;
@@ -26,7 +25,6 @@ use crate::view::Node;
 
 use conversation::Conversation;
 use damage::Damage;
-use findings::Findings;
 use meta::Header;
 use transaction::Transactions;
 use vote::Votes;
@@ -55,12 +53,12 @@ pub fn check(text: &str, rules: Rules) -> Parsed<'_> {
     };
     let found = run(&parsed.tree, rules, &damage);
     parsed.diagnostics.extend(found);
-    findings::sort(&mut parsed.diagnostics);
+    sort(&mut parsed.diagnostics);
     parsed
 }
 
 fn run(tree: &Tree<'_>, rules: Rules, damage: &Damage) -> Vec<Diagnostic> {
-    let mut findings = Findings::default();
+    let mut findings = Findings::new(codes::TOO_MANY_ERRORS);
     let mut walker = Walker::new(damage);
     let mut conversation = Conversation::open(tree, rules, &mut findings);
     let mut transactions = Transactions::default();
@@ -88,5 +86,12 @@ fn run(tree: &Tree<'_>, rules: Rules, damage: &Damage) -> Vec<Diagnostic> {
         }
         before = span;
     }
-    findings.sorted()
+    let mut list = findings.into_list();
+    sort(&mut list);
+    list
+}
+
+/// By place; what is at the same place keeps its order.
+fn sort(list: &mut [Diagnostic]) {
+    list.sort_by_key(|found| (found.span.start, found.span.end));
 }

@@ -3,6 +3,7 @@
 //!
 //! A frame has no routing of its own, because the envelope around it has.
 
+use sabir_axon::is_identifier;
 use sabir_base::json::{Json, JsonKind, JsonValue};
 use serde_json::{Map, Value, json};
 
@@ -74,12 +75,7 @@ pub(crate) const MAX_DEPTH: usize = sabir_axon::MAX_DEPTH as usize - 8;
 const ANY_TASK: &str = "frame";
 
 fn is_tag(name: &str) -> bool {
-    let is_segment = |segment: &str| {
-        let mut bytes = segment.bytes();
-        bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
-            && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-    };
-    name != ANY_TASK && name.split('.').all(is_segment)
+    name != ANY_TASK && name.split('.').all(is_identifier)
 }
 
 fn expression(value: JsonValue<'_>) -> Value {

@@ -5,7 +5,7 @@
 //! choose the performative. A block in braces is a tag with a record, one in brackets a call with a
 //! list; several are joined by `&`.
 
-use sabir_axon::{MetaField, MetaValue};
+use sabir_axon::{MetaField, MetaValue, is_agent_name};
 use sabir_llmx::{Block, BlockKind, Field, Kind, Message, Node, quote_into};
 use serde_json::{Map, Value, json};
 
@@ -131,13 +131,7 @@ fn fits(kind: MetaValue, value: &Value) -> bool {
 
 fn agent(node: Node<'_>) -> Option<Value> {
     let name = node.as_text()?;
-    let is_segment = |segment: &str| {
-        let mut bytes = segment.bytes();
-        segment == "_"
-            || bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
-                && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-    };
-    name.split('.').all(is_segment).then(|| Value::String(format!("@{name}")))
+    is_agent_name(&name).then(|| Value::String(format!("@{name}")))
 }
 
 fn receiver(node: Node<'_>) -> Option<Value> {

@@ -14,7 +14,7 @@ pub(crate) mod sequence;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use sabir_base::{Diagnostic, Severity};
+use sabir_base::{Diagnostic, Findings, Severity};
 
 pub use envelope::Receivers;
 use envelope::{AgentId, Agents, Envelope, addressee, number};
@@ -30,7 +30,8 @@ use crate::path::quoted;
 use crate::tree::{Kind, Tree};
 use crate::view::{Block, Message, Node};
 
-/// What is wrong, odd or open in the conversations and batches of a document, in its order.
+/// What is wrong, odd or open in the conversations and batches of a document, in its order, as far
+/// as anybody reads.
 pub fn check_conversation(tree: &Tree<'_>) -> Vec<Diagnostic> {
     let mut conversation = Conversation::new();
     let mut batches = Batches::new();
@@ -45,7 +46,9 @@ pub fn check_conversation(tree: &Tree<'_>) -> Vec<Diagnostic> {
         found.retain(|found| found.severity != Severity::Info);
     }
     found.sort_by_key(|found| found.span.start);
-    found
+    let mut findings = Findings::new(codes::TOO_MANY_ERRORS);
+    found.into_iter().for_each(|found| findings.push(found));
+    findings.into_list()
 }
 
 /// The conversations of any number of agents.

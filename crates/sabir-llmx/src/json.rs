@@ -9,7 +9,7 @@ mod encode;
 mod lexeme;
 mod schema;
 
-pub use decode::{DecodeError, decode};
+pub use decode::decode;
 pub use encode::{EncodeError, Encoding, encode, encoding};
 pub use schema::schema;
 

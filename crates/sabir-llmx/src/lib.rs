@@ -8,7 +8,6 @@ mod batch;
 mod block;
 pub mod codes;
 mod conversation;
-mod findings;
 pub mod grammar;
 pub mod json;
 mod normal;

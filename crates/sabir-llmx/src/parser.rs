@@ -11,10 +11,9 @@ mod document;
 mod recover;
 mod value;
 
-use sabir_base::{Code, Diagnostic, Span};
+use sabir_base::{Code, Diagnostic, Findings, Span};
 
 use crate::codes;
-use crate::findings::Findings;
 use crate::tree::{Kind, NodeData, NodeId, Tree};
 
 /// Deep enough for any message a person or model means, shallow enough for every walker's stack.
@@ -88,7 +87,7 @@ impl<'t> Parser<'t> {
             bytes: text.as_bytes(),
             at: 0,
             nodes,
-            findings: Findings::default(),
+            findings: Findings::new(codes::TOO_MANY_ERRORS),
             awaited: [0; MAX_DEPTH as usize],
             depth: 0,
             unclosed_strings_from: usize::MAX,

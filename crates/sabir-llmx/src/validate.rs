@@ -5,18 +5,16 @@
 //! counts as there: the parser has spoken about it. Nothing outside the document is asked.
 
 mod fields;
-mod near;
 mod obs;
 mod plan;
 mod value;
 mod words;
 
-use sabir_base::{Diagnostic, Edit, Span};
+use sabir_base::{Diagnostic, Edit, Findings, Span};
 
 use crate::block::{BlockInfo, BlockKind, Shape};
 use crate::codes;
 use crate::conversation::check_conversation;
-use crate::findings::Findings;
 use crate::parser::{Parsed, parse};
 use crate::path;
 use crate::tree::{Kind, Tree};
@@ -43,7 +41,8 @@ pub fn check_messages(text: &str) -> Parsed<'_> {
         true => Vec::new(),
         false => swallowing(&parsed.diagnostics),
     };
-    let found = Validator { findings: Findings::default(), swallowed }.run(&parsed.tree);
+    let found =
+        Validator { findings: Findings::new(codes::TOO_MANY_ERRORS), swallowed }.run(&parsed.tree);
     parsed.diagnostics.extend(found);
     parsed.diagnostics.sort_by_key(|found| found.span.start);
     parsed
@@ -52,7 +51,7 @@ pub fn check_messages(text: &str) -> Parsed<'_> {
 /// Everything beyond syntax that is wrong with single messages, in the order of the text. The tree may
 /// come from a text with syntax errors: what was read is checked.
 pub fn validate(tree: &Tree<'_>) -> Vec<Diagnostic> {
-    Validator { findings: Findings::default(), swallowed: Vec::new() }.run(tree)
+    Validator { findings: Findings::new(codes::TOO_MANY_ERRORS), swallowed: Vec::new() }.run(tree)
 }
 
 struct Validator {

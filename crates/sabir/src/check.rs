@@ -8,7 +8,7 @@ use sabir_base::{Diagnostic, Severity};
 use crate::cli::ManyFiles;
 use crate::exit::Exit;
 use crate::input::{Origin, Source};
-use crate::notation::Findings;
+use crate::notation::Checked;
 use crate::output::{Notes, Output};
 use crate::place::Places;
 use crate::{render, report};
@@ -30,7 +30,7 @@ impl CheckOptions {
     /// Looks at every file with `find`; one that cannot be read does not hide the others.
     pub(crate) fn run(
         self,
-        find: impl Fn(&str) -> Findings,
+        find: impl Fn(&str) -> Checked,
         output: &mut Output,
         notes: &mut Notes,
     ) -> anyhow::Result<Exit> {
@@ -63,14 +63,14 @@ impl CheckOptions {
     }
 }
 
-impl Findings {
+impl Checked {
     fn exit(&self) -> Exit {
         let invalid = self.diagnostics.iter().any(Diagnostic::is_error);
         if invalid { Exit::Found } else { Exit::Done }
     }
 }
 
-fn write_json(output: &mut Output, source: &Source, found: &Findings) -> anyhow::Result<()> {
+fn write_json(output: &mut Output, source: &Source, found: &Checked) -> anyhow::Result<()> {
     let report = report::FileReport {
         file: source.origin.as_given(),
         messages: found.messages,
@@ -91,7 +91,7 @@ struct Total {
 }
 
 impl Total {
-    fn add(&mut self, found: &Findings) {
+    fn add(&mut self, found: &Checked) {
         let count =
             |severity| found.diagnostics.iter().filter(|found| found.severity == severity).count();
         self.files += 1;

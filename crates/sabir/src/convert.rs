@@ -10,8 +10,8 @@ use crate::cli::OneFile;
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::{Notes, Output};
-use crate::render;
 use crate::tongue::Tongue;
+use crate::{json, render};
 
 /// Translate a document into another tongue, without loss
 ///
@@ -63,16 +63,11 @@ impl ConvertArgs {
 }
 
 fn explain(source: &Source, refused: &Refused, notes: &mut Notes) {
-    /// Messages quote the input, which may be long.
-    const MAX: usize = 400;
-    if let Refused::Syntax(diagnostics) = refused {
-        return render::print_all(notes, source, diagnostics);
-    }
-    let message = render::clip(&refused.to_string(), MAX);
-    notes.line(format_args!("error: {}: {message}", source.origin));
-    if let Refused::Json(error) = refused
-        && let Some(help) = &error.help
-    {
-        notes.line(format_args!("help: {}", render::clip(help, MAX)));
+    match refused {
+        Refused::Syntax(diagnostics) => render::print_all(notes, source, diagnostics),
+        Refused::Json(error) => json::explain(source, error, notes),
+        Refused::TooManyLayers { .. } | Refused::TooLarge { .. } => {
+            notes.line(format_args!("error: {}: {refused}", source.origin));
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use clap::Args;
 use sabir_base::Diagnostic;
+use sabir_base::json::JsonError;
 use serde::Serialize;
 
 use crate::cli::OneFile;
@@ -34,13 +35,6 @@ pub(crate) enum Layout {
 pub(crate) trait Encoding {
     /// Without a line feed at the end.
     fn write(&self, layout: Layout, output: &mut Output) -> anyhow::Result<()>;
-}
-
-/// Why JSON is no text of a notation.
-#[derive(Debug)]
-pub(crate) struct DecodeFailure {
-    pub(crate) message: String,
-    pub(crate) help: Option<String>,
 }
 
 impl EncodeOptions {
@@ -78,12 +72,10 @@ pub(crate) fn encode<E: Display>(
 /// Prints what was decoded from `source`, or why nothing was.
 pub(crate) fn decode(
     source: &Source,
-    decoded: Result<String, DecodeFailure>,
+    decoded: Result<String, JsonError>,
     output: &mut Output,
     notes: &mut Notes,
 ) -> anyhow::Result<Exit> {
-    /// Messages quote the JSON, which may be long.
-    const MAX: usize = 400;
     match decoded {
         Ok(text) => {
             output.write_all(text.as_bytes())?;
@@ -92,14 +84,20 @@ pub(crate) fn decode(
             }
             Ok(Exit::Done)
         }
-        Err(DecodeFailure { message, help }) => {
-            let message = render::clip(&message, MAX);
-            notes.line(format_args!("error: {}: {message}", source.origin));
-            if let Some(help) = &help {
-                notes.line(format_args!("help: {}", render::clip(help, MAX)));
-            }
+        Err(error) => {
+            explain(source, &error, notes);
             Ok(Exit::Found)
         }
+    }
+}
+
+/// Says what is wrong with the JSON in `source`, and what to write instead.
+pub(crate) fn explain(source: &Source, error: &JsonError, notes: &mut Notes) {
+    /// Messages quote the JSON, which may be long.
+    const MAX: usize = 400;
+    notes.line(format_args!("error: {}: {}", source.origin, render::clip(&error.to_string(), MAX)));
+    if let Some(help) = &error.help {
+        notes.line(format_args!("help: {}", render::clip(help, MAX)));
     }
 }
 

@@ -9,9 +9,9 @@ pub(crate) enum Notation {
     Llmx,
 }
 
-/// What was found in a text.
+/// A text that was checked.
 #[derive(Debug)]
-pub(crate) struct Findings {
+pub(crate) struct Checked {
     /// How many messages the text holds.
     pub(crate) messages: usize,
     /// In the order of the text.
@@ -40,7 +40,7 @@ impl Notation {
     }
 
     /// What `check` finds when nothing beyond the notation's own rules is demanded.
-    pub(crate) fn check(self, text: &str) -> Findings {
+    pub(crate) fn check(self, text: &str) -> Checked {
         match self {
             Notation::Axon => sabir_axon::check(text, Rules::default()).into(),
             Notation::Llmx => sabir_llmx::check(text).into(),
@@ -72,13 +72,13 @@ fn format_llmx(text: &str) -> Formatted {
     }
 }
 
-impl From<sabir_axon::Parsed<'_>> for Findings {
+impl From<sabir_axon::Parsed<'_>> for Checked {
     fn from(parsed: sabir_axon::Parsed<'_>) -> Self {
         Self { messages: parsed.tree.messages().count(), diagnostics: parsed.diagnostics }
     }
 }
 
-impl From<sabir_llmx::Parsed<'_>> for Findings {
+impl From<sabir_llmx::Parsed<'_>> for Checked {
     fn from(parsed: sabir_llmx::Parsed<'_>) -> Self {
         Self { messages: parsed.tree.messages().count(), diagnostics: parsed.diagnostics }
     }

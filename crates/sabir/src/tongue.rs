@@ -49,8 +49,9 @@ impl Tongue {
 
     fn of_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
-        let told = [Self::Axon, Self::Llmx].into_iter();
-        told.into_iter().find(|tongue| extension.eq_ignore_ascii_case(tongue.name()))
+        // An ending of JSON does not say which of the two.
+        let mut told = [Self::Axon, Self::Llmx].into_iter();
+        told.find(|tongue| extension.eq_ignore_ascii_case(tongue.name()))
     }
 
     fn of_text(text: &str) -> Option<Self> {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::lexer::is_agent_name;
 use crate::performative::Performative;
 use crate::tier::Tier;
 
@@ -46,7 +47,7 @@ impl Default for Options {
 impl AgentName {
     pub fn new(name: impl Into<String>) -> Result<Self, BadAgentName> {
         let name = name.into();
-        if name.split('.').all(is_segment) { Ok(Self(name)) } else { Err(BadAgentName { name }) }
+        if is_agent_name(&name) { Ok(Self(name)) } else { Err(BadAgentName { name }) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -72,15 +73,6 @@ impl fmt::Display for BadAgentName {
 }
 
 impl std::error::Error for BadAgentName {}
-
-/// An identifier, or the lone `_` that is one after a sigil or a dot. `a->` never occurs here,
-/// because `>` is in no name.
-fn is_segment(segment: &str) -> bool {
-    let mut bytes = segment.bytes();
-    segment == "_"
-        || bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
-            && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-}
 
 #[cfg(test)]
 mod tests {

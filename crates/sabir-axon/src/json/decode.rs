@@ -5,7 +5,7 @@
 
 use sabir_base::json::{Json, JsonError, JsonKind, JsonValue};
 
-use super::VERSION;
+use super::{MAX_APPROX, VERSION};
 use crate::lexer::{is_extension, is_identifier};
 use crate::print::print_built;
 use crate::strings::quote_into;
@@ -15,38 +15,9 @@ use crate::unit::Unit;
 use crate::view::{Comparison, is_bare_key};
 use crate::{MAX_DEPTH, Performative, parse};
 
-/// Why a JSON text is no AXON document, and what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeError {
-    /// A JSON pointer (RFC 6901) to the value at fault; empty for the whole text.
-    pub pointer: String,
-    pub message: String,
-    pub help: Option<String>,
-}
-
-impl From<JsonError> for DecodeError {
-    fn from(JsonError { pointer, message, help }: JsonError) -> Self {
-        Self { pointer, message, help }
-    }
-}
-
-impl std::fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if !self.pointer.is_empty() {
-            write!(f, "at {}: ", self.pointer)?;
-        }
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for DecodeError {}
-
 /// Reads a document, a list of messages or one message, and gives AXON on the wire.
-pub fn decode(json: &str) -> Result<String, DecodeError> {
-    Ok(to_axon(&Json::read(json, MAX_JSON_DEPTH)?)?)
-}
-
-fn to_axon(json: &Json<'_>) -> Result<String, JsonError> {
+pub fn decode(json: &str) -> Result<String, JsonError> {
+    let json = Json::read(json, MAX_JSON_DEPTH)?;
     let mut builder = Builder::new();
     builder.document(json.top())?;
     let too_deep = || JsonError::new(too_deep_message());
@@ -62,9 +33,6 @@ fn to_axon(json: &Json<'_>) -> Result<String, JsonError> {
 /// levels (six operators and `approx`, then a call with a named argument), and the document itself.
 const MAX_JSON_DEPTH: usize = 16 * MAX_DEPTH as usize + 16;
 
-/// More `~` than anybody writes, few enough to print.
-const MAX_APPROX: u32 = u16::MAX as u32;
-
 const FORMS: &str = "an expression is a string, true, false, null, an array, or an object with one \
                      of: num, record, ref, var, name, tag, call, approx, op, performative";
 
@@ -75,6 +43,8 @@ struct Builder {
     text: String,
     nodes: Vec<NodeData>,
     depth: u8,
+    /// How many `~` there may still be.
+    approx_left: u32,
 }
 
 /// How keys are written.
@@ -95,7 +65,8 @@ struct Siblings {
 
 impl Builder {
     fn new() -> Self {
-        let mut builder = Self { text: String::new(), nodes: Vec::new(), depth: 0 };
+        let mut builder =
+            Self { text: String::new(), nodes: Vec::new(), depth: 0, approx_left: MAX_APPROX };
         builder.branch(Kind::Document, NodeId::NONE);
         builder
     }
@@ -476,6 +447,9 @@ impl Builder {
                 })?
             }
         };
+        self.approx_left = self.approx_left.checked_sub(times).ok_or_else(|| {
+            value.error(format!("the document holds more than {MAX_APPROX} approximations"))
+        })?;
         let of = self.expr(of)?;
         let node = self.branch(Kind::Approx, of);
         self.nodes[node.0 as usize].mid = times;

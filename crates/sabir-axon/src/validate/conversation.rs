@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use sabir_base::{Diagnostic, Edit, Severity, Span};
+use sabir_base::{Diagnostic, Edit, Findings, Severity, Span, is_near};
 
 use super::Rules;
-use super::findings::Findings;
 use super::meta::{Header, Opening, is_reply};
-use super::near::is_near;
 use super::record::{claim, field, record_of, text, word};
 use crate::codes;
 use crate::performative::Performative;

@@ -1,8 +1,7 @@
 //! Advice: what is valid and hardly what was meant.
 
-use sabir_base::{Diagnostic, Edit, Span};
+use sabir_base::{Diagnostic, Edit, Findings, Span};
 
-use super::findings::Findings;
 use crate::codes;
 use crate::tree::Kind;
 use crate::view::{Comparison, Message, Node};

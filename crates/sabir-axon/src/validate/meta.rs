@@ -1,10 +1,8 @@
 //! Metadata: the shape of its values, and what a tier demands (section 7.1).
 
-use sabir_base::{Diagnostic, Edit, Span};
+use sabir_base::{Diagnostic, Edit, Findings, Span, is_near};
 
 use super::damage::Damage;
-use super::findings::Findings;
-use super::near::is_near;
 use crate::codes;
 use crate::performative::Performative;
 use crate::strings::quote;

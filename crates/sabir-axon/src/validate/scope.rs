@@ -7,9 +7,8 @@
 
 use std::collections::HashMap;
 
-use sabir_base::{Diagnostic, Span};
+use sabir_base::{Diagnostic, Findings, Span};
 
-use super::findings::Findings;
 use crate::codes;
 use crate::view::Node;
 

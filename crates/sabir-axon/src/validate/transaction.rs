@@ -6,12 +6,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use sabir_base::{Diagnostic, Edit, Severity};
+use sabir_base::{Diagnostic, Edit, Findings, Severity, is_near};
 
 use super::conversation::Conversation;
-use super::findings::Findings;
 use super::meta::{Header, is_reply};
-use super::near::is_near;
 use super::record::{text, word};
 use crate::codes;
 use crate::performative::Performative;

@@ -1,8 +1,7 @@
 //! Types: what can be compared, ranged over and joined (section 6.4, rules 1 and 2).
 
-use sabir_base::Diagnostic;
+use sabir_base::{Diagnostic, Findings};
 
-use super::findings::Findings;
 use crate::codes;
 use crate::tree::Kind;
 use crate::unit::Unit;

@@ -6,9 +6,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use sabir_base::{Diagnostic, Span};
+use sabir_base::{Diagnostic, Findings, Span};
 
-use super::findings::Findings;
 use super::record::{count, field, record_of, text, word};
 use crate::codes;
 use crate::performative::Performative;

@@ -1,7 +1,8 @@
 //! The one walk over a message's expressions, from which types, scope and advice are checked.
 
+use sabir_base::Findings;
+
 use super::damage::Damage;
-use super::findings::Findings;
 use super::scope::Scope;
 use super::{conversation, lint, types};
 use crate::tree::Kind;

@@ -8,6 +8,7 @@ use sabir_base::{Diagnostic, Span};
 use super::envelope::{AgentId, name};
 use super::shown;
 use crate::codes;
+use crate::typed::StepStatus;
 use crate::view::{Block, Node};
 
 /// The two who share a plan.
@@ -27,16 +28,8 @@ pub(super) struct Plans<'a> {
 #[derive(Clone, Debug)]
 struct Step<'a> {
     task: Option<Cow<'a, str>>,
-    status: Status,
+    status: StepStatus,
     span: Span,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    Pending,
-    InProgress,
-    Completed,
-    Cancelled,
 }
 
 impl<'a> Plans<'a> {
@@ -51,7 +44,7 @@ impl<'a> Plans<'a> {
             let field = |key: &str| step.fields().find(|field| field.is(key)).map(|it| it.value);
             let Some(id) = field("i").and_then(name) else { continue };
             let Some(word) = field("s") else { continue };
-            let Some(status) = word.as_text().and_then(|word| Status::from_word(&word)) else {
+            let Some(status) = word.as_text().and_then(|word| StepStatus::from_word(&word)) else {
                 continue;
             };
             let task = field("t").and_then(Node::as_text);
@@ -60,8 +53,8 @@ impl<'a> Plans<'a> {
             let before = self.steps.insert((pair, current, id), next.clone());
             // Another task under the same number is another step.
             let Some(before) = before.filter(|before| before.task == next.task) else { continue };
-            if status.rank() < before.status.rank() {
-                let (from, to) = (before.status.word(), status.word());
+            if rank(status) < rank(before.status) {
+                let (from, to) = (in_words(before.status), in_words(status));
                 let message = format!("step {shown_id} goes back from {from} to {to}");
                 found.push(
                     Diagnostic::warning(codes::PLAN_BACKWARDS, next.span, message)
@@ -73,31 +66,20 @@ impl<'a> Plans<'a> {
     }
 }
 
-impl Status {
-    fn from_word(word: &str) -> Option<Self> {
-        match word {
-            "P" => Some(Self::Pending),
-            "I" => Some(Self::InProgress),
-            "C" => Some(Self::Completed),
-            "X" => Some(Self::Cancelled),
-            _ => None,
-        }
+/// How far a step has come.
+fn rank(status: StepStatus) -> u8 {
+    match status {
+        StepStatus::Pending => 0,
+        StepStatus::InProgress => 1,
+        StepStatus::Completed | StepStatus::Cancelled => 2,
     }
+}
 
-    fn rank(self) -> u8 {
-        match self {
-            Self::Pending => 0,
-            Self::InProgress => 1,
-            Self::Completed | Self::Cancelled => 2,
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::InProgress => "in progress",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-        }
+fn in_words(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Pending => "pending",
+        StepStatus::InProgress => "in progress",
+        StepStatus::Completed => "completed",
+        StepStatus::Cancelled => "cancelled",
     }
 }

@@ -12,40 +12,11 @@ use crate::strings::{is_word, quote_into};
 use crate::view::is_extension;
 use crate::{MAX_DEPTH, parse, print};
 
-/// Why a JSON text is no LLMX document, and what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeError {
-    /// A JSON pointer (RFC 6901) to the value at fault; empty for the whole text.
-    pub pointer: String,
-    pub message: String,
-    pub help: Option<String>,
-}
-
-impl From<JsonError> for DecodeError {
-    fn from(JsonError { pointer, message, help }: JsonError) -> Self {
-        Self { pointer, message, help }
-    }
-}
-
-impl std::fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if !self.pointer.is_empty() {
-            write!(f, "at {}: ", self.pointer)?;
-        }
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for DecodeError {}
-
 /// Reads a document, a list of messages or one message, and gives LLMX in the strict form.
 ///
 /// What a block needs is not asked here: `check` the text that comes back.
-pub fn decode(json: &str) -> Result<String, DecodeError> {
-    Ok(to_llmx(&Json::read(json, MAX_JSON_DEPTH)?)?)
-}
-
-fn to_llmx(json: &Json<'_>) -> Result<String, JsonError> {
+pub fn decode(json: &str) -> Result<String, JsonError> {
+    let json = Json::read(json, MAX_JSON_DEPTH)?;
     let mut writer = Writer { out: String::new(), depth: 0 };
     writer.document(json.top())?;
     let parsed = parse(&writer.out);

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::near::is_near;
+use sabir_base::is_near;
+
 use crate::block::{BlockInfo, BlockKind, FieldInfo};
 
 /// What was probably meant by a type that is not known.

@@ -1,7 +1,9 @@
 //! Texts that want to hurt: every one is read in time that grows with its length, into a tree that
 //! a walker can walk.
 
-use sabir_llmx::{MAX_DEPTH, Node, check_messages, codes, parse, print, replies, same};
+use sabir_llmx::{
+    MAX_DEPTH, Node, check_conversation, check_messages, codes, parse, print, replies, same,
+};
 
 fn depth(node: Node<'_>) -> usize {
     1 + node.children().map(depth).max().unwrap_or(0)
@@ -122,4 +124,19 @@ fn large_blocks_are_checked_in_time() {
         replies(&parsed);
         parsed.tree.messages().for_each(|message| drop(message.typed()));
     }
+}
+
+/// LX-R10. Every message gives cause for a finding of its own.
+#[test]
+fn conversations_have_a_bound_on_findings_too() {
+    let message = |number: usize| match number % 3 {
+        0 => format!("HEADER:{{f:a,t:b,s:{}}}\nREQ:{{o:\"x\",pr:1}}\n", 9_000 - number),
+        1 => format!("HEADER:{{f:b,t:c{number},s:{number}}}\nASK:{{q:\"x\",o:[]}}\n"),
+        _ => format!("HEADER:{{f:d,t:e,s:{number},b:\"q\"}}\nACT:{{op:read,tgt:\"a\"}}\n"),
+    };
+    let text: String = (0..9_000).map(message).collect();
+    let found = check_conversation(&parse(&text).tree);
+    assert!(found.iter().any(|found| found.code == codes::TOO_MANY_ERRORS));
+    assert!(found.len() <= 3 * 1_001, "{}", found.len());
+    assert!(found.is_sorted_by_key(|found| found.span.start));
 }

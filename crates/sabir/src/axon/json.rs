@@ -1,11 +1,10 @@
 //! `sabir axon json`: AXON as JSON and back, without loss.
 
 use clap::{Args, Subcommand};
-use sabir_axon::json::DecodeError;
 
 use crate::cli::OneFile;
 use crate::exit::Exit;
-use crate::json::{self, DecodeFailure, EncodeOptions, Encoding, Layout};
+use crate::json::{self, EncodeOptions, Encoding, Layout};
 use crate::output::{Notes, Output};
 
 /// Translate AXON to JSON and back, without loss
@@ -56,8 +55,7 @@ impl JsonArgs {
             }
             Direction::Decode(input) => {
                 let source = input.read()?;
-                let decoded = sabir_axon::json::decode(&source.text).map_err(DecodeFailure::from);
-                json::decode(&source, decoded, output, notes)
+                json::decode(&source, sabir_axon::json::decode(&source.text), output, notes)
             }
             Direction::Schema => json::print_schema(&sabir_axon::json::schema(), output),
         }
@@ -71,11 +69,5 @@ impl Encoding for sabir_axon::json::Encoding<'_> {
             Layout::Indented => serde_json::to_writer_pretty(output, self)?,
         }
         Ok(())
-    }
-}
-
-impl From<DecodeError> for DecodeFailure {
-    fn from(error: DecodeError) -> Self {
-        Self { message: error.to_string(), help: error.help }
     }
 }

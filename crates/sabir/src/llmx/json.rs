@@ -3,11 +3,10 @@
 use std::io::Write;
 
 use clap::{Args, Subcommand};
-use sabir_llmx::json::DecodeError;
 
 use crate::cli::OneFile;
 use crate::exit::Exit;
-use crate::json::{self, DecodeFailure, EncodeOptions, Encoding, Layout};
+use crate::json::{self, EncodeOptions, Encoding, Layout};
 use crate::output::{Notes, Output};
 
 /// Translate LLMX to JSON and back, without loss
@@ -58,8 +57,7 @@ impl JsonArgs {
             }
             Direction::Decode(input) => {
                 let source = input.read()?;
-                let decoded = sabir_llmx::json::decode(&source.text).map_err(DecodeFailure::from);
-                json::decode(&source, decoded, output, notes)
+                json::decode(&source, sabir_llmx::json::decode(&source.text), output, notes)
             }
             Direction::Schema => json::print_schema(&sabir_llmx::json::schema(), output),
         }
@@ -73,11 +71,5 @@ impl Encoding for sabir_llmx::json::Encoding<'_> {
             Layout::Indented => write!(output, "{self:#}")?,
         }
         Ok(())
-    }
-}
-
-impl From<DecodeError> for DecodeFailure {
-    fn from(error: DecodeError) -> Self {
-        Self { message: error.to_string(), help: error.help }
     }
 }

@@ -10,7 +10,7 @@ use anyhow::Context;
 use sabir_base::Diagnostic;
 use sabir_llmx::{Link, Links, PathRef, Tree};
 
-use crate::notation::Findings;
+use crate::notation::Checked;
 
 /// An existing folder.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Root {
     }
 
     /// What `check` finds, and every path that a link leads out.
-    pub(crate) fn check(&self, text: &str) -> Findings {
+    pub(crate) fn check(&self, text: &str) -> Checked {
         let mut parsed = sabir_llmx::check(text);
         let refused = self.refuse(&parsed.tree);
         parsed.diagnostics.extend(refused);

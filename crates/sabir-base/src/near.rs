@@ -1,7 +1,7 @@
-//! Words that are almost another word.
+//! Words that are almost another word, for advice on misspellings. It knows no vocabulary.
 
 /// Whether `a` becomes `b` by one insertion, deletion, replacement or swap of neighbours.
-pub(super) fn is_near(a: &str, b: &str) -> bool {
+pub fn is_near(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let same_front = a.iter().zip(b).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
     let (a, b) = (&a[same_front..], &b[same_front..]);
