@@ -35,7 +35,7 @@ pub struct PathRef<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Component<'t> {
     Name(&'t str),
-    /// `..` or `^`.
+    /// `..`, or one `^`.
     Up,
 }
 
@@ -176,8 +176,10 @@ impl<'t> Steps<'t> {
             rest = after;
             match part {
                 "" | "." => {}
-                ".." | "^" if steps.components.is_empty() => steps.ups += 1,
-                ".." | "^" => steps.components.push(Component::Up),
+                ".." => steps.climb(1),
+                carets if carets.bytes().all(|byte| byte == b'^') => steps.climb(carets.len()),
+                // A caret climbs; what it means in front of a name, no two readers agree on.
+                name if name.starts_with('^') => return Err(PathError::LookAlike),
                 name => {
                     if steps.ups == 0 && steps.components.is_empty() {
                         refuse_opening(name.trim(), after.is_some())?;
@@ -188,6 +190,14 @@ impl<'t> Steps<'t> {
             }
         }
         Ok(steps)
+    }
+
+    fn climb(&mut self, parents: usize) {
+        if self.components.is_empty() {
+            self.ups += parents;
+        } else {
+            self.components.extend(std::iter::repeat_n(Component::Up, parents));
+        }
     }
 
     fn parents(&self) -> usize {

@@ -1,7 +1,7 @@
 //! What a path becomes for those who decode it or fold its characters before they use it.
 
 /// `path` with percent escapes decoded, however often they were encoded, with the look-alikes of
-/// dots, slashes and colons replaced, and without what cannot be seen. `None` if nothing changes.
+/// dots, slashes, colons and carets replaced, and without what cannot be seen. `None` if nothing changes.
 pub(super) fn fold(path: &str) -> Option<String> {
     if path.bytes().all(|it| it.is_ascii() && it != b'%') {
         return None;
@@ -36,6 +36,7 @@ fn plain(text: &str) -> String {
             // Those who fold these into `\` take that for a separator.
             '\\' | '\u{2216}' | '\u{29f5}' | '\u{29f9}' | '\u{fe68}' | '\u{ff3c}' => out.push('/'),
             '\u{fe55}' | '\u{ff1a}' => out.push(':'),
+            '\u{2c4}' | '\u{ff3e}' => out.push('^'),
             '\u{fe6a}' | '\u{ff05}' => out.push('%'),
             _ if is_invisible(it) => {}
             _ => out.push(it),

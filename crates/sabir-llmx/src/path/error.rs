@@ -43,7 +43,7 @@ impl PathError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Empty => "name a file or a folder; `.` is the root",
-            Self::Lines => "write `#L42` or `#L10-25`; lines count from one",
+            Self::Lines => "write `#L42` or `#L10-25`",
             Self::Control(_) => "leave the character out",
             Self::Absolute | Self::Home | Self::Drive | Self::Url | Self::LeavesRoot => {
                 "write the path from the root of the project: `p:src/main.rs`"
@@ -63,7 +63,9 @@ impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("it names nothing"),
-            Self::Lines => f.write_str("`#L` is not followed by lines"),
+            Self::Lines => {
+                f.write_str("`#L` needs a line counted from one, or a first and a last one")
+            }
             Self::Control(it) => write!(f, "it holds the control character U+{:04X}", *it as u32),
             Self::Absolute => f.write_str("it is absolute"),
             Self::Home => f.write_str("`~` is a home folder"),

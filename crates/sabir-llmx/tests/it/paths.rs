@@ -135,8 +135,8 @@ fn a_finding_names_the_path_and_the_reason() {
     expect![[r#"
         LX301 "a/../../b": the path `a/../../b` may leave the root: it climbs above the root
           write the path from the root of the project: `p:src/main.rs`
-        LX302 "x#L0": `x#L0` is no path: `#L` is not followed by lines
-          write `#L42` or `#L10-25`; lines count from one
+        LX302 "x#L0": `x#L0` is no path: `#L` needs a line counted from one, or a first and a last one
+          write `#L42` or `#L10-25`
         LX301 "..\u202e/x": the path `..\u{202e}/x` may leave the root: some systems read a part of it as `..` or as nothing
           write the path with plain characters
     "#]].assert_eq(&out);
