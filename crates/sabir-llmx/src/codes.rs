@@ -36,6 +36,7 @@ sabir_base::codes! {
     "LX120" TEXT_TOO_LARGE "llmx-text-too-large" "The text is four gigabytes or more.";
     "LX121" NO_BLOCKS "no-blocks" "A message is a HEADER and nothing else.";
     "LX122" UNEXPECTED_TEXT "unexpected-text" "Something stands where only a comma or a closing bracket can.";
+    "LX123" TYPE_FORM "type-form" "The type of a block stands in quotes, or no colon follows it.";
 
     "LX201" MISSING_FIELD "missing-field" "A block or a step lacks a field that it must have.";
     "LX202" FIELD_TYPE "field-type" "A field holds another type of value than it should.";

@@ -31,7 +31,11 @@ pub(crate) fn is_verbatim(block: Block<'_>) -> bool {
 pub(crate) fn block_fields<'a>(block: Block<'a>) -> impl Iterator<Item = Normal<'a>> {
     let kind = block.kind();
     let failed = kind == BlockKind::Obs && is_failure(block);
-    let renames_content = failed && block.field("x_c").is_none();
+    // Which extension the content travels in: the first that is not taken.
+    let content_key = failed.then(|| {
+        let keys = std::iter::once("x_c".to_owned()).chain((2..).map(|nth| format!("x_c_{nth}")));
+        keys.into_iter().find(|key| block.field(key).is_none()).unwrap_or_default()
+    });
     let info = kind.info();
     block.fields().filter_map(move |field| {
         let mut normal = normalise(field, info)?;
@@ -39,9 +43,7 @@ pub(crate) fn block_fields<'a>(block: Block<'a>) -> impl Iterator<Item = Normal<
             if is_empty(field.value) {
                 return None;
             }
-            if renames_content {
-                normal.key = Cow::Borrowed("x_c");
-            }
+            normal.key = Cow::Owned(content_key.clone().unwrap_or_default());
         }
         Some(normal)
     })
@@ -81,7 +83,10 @@ pub(crate) fn is_empty(value: Node<'_>) -> bool {
 fn normalise<'a>(field: Field<'a>, info: Option<&BlockInfo>) -> Option<Normal<'a>> {
     let key = field.key();
     if is_extension(key) {
-        let key = Cow::Borrowed(key);
+        let key = match key.strip_prefix("X_") {
+            Some(name) => Cow::Owned(format!("x_{name}")),
+            None => Cow::Borrowed(key),
+        };
         return Some(Normal { key, value: field.value, verbatim: true, bare: false });
     }
     if field.value.kind() == Kind::Null {

@@ -63,6 +63,8 @@ struct Parser<'t> {
     broken_string_end: usize,
     /// Inside an extension, which is kept as it is.
     verbatim: bool,
+    /// Where a bracket ended because a block starts there: those around it end there too.
+    ended_at: usize,
 }
 
 /// The children of a node while it is being read.
@@ -93,6 +95,7 @@ impl<'t> Parser<'t> {
             unclosed_strings_from: usize::MAX,
             broken_string_end: usize::MAX,
             verbatim: false,
+            ended_at: usize::MAX,
         }
     }
 

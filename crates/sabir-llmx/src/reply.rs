@@ -11,6 +11,7 @@ use crate::block::{BlockKind, MAX_SEQUENCE};
 use crate::codes;
 use crate::parser::Parsed;
 use crate::strings::{is_word, quote};
+use crate::validate::check_messages;
 use crate::view::{Message, Node};
 
 /// The answer to one message.
@@ -44,14 +45,55 @@ pub fn replies<'a>(parsed: &'a Parsed<'_>) -> Vec<Reply<'a>> {
         return vec![Reply { answers: None, responses: vec![Response::Nack { error }] }];
     }
     let errors = first_errors(&messages, &parsed.diagnostics);
-    let reply = |(&message, error): (&Message<'a>, &Option<&Diagnostic>)| {
+    let reply = |(&message, error): (&Message<'a>, &Option<FirstError<'_>>)| {
         let responses = match error {
-            Some(error) => vec![Response::Nack { error: bounded(&error.message) }],
+            Some(FirstError::Listed(error)) => vec![refused(error, message)],
+            Some(FirstError::Unlisted) => alone(message),
             None => accepted(message),
         };
         Reply { answers: Some(message), responses }
     };
     messages.iter().zip(&errors).map(reply).collect()
+}
+
+/// What is known about the first error of a message.
+#[derive(Clone, Copy)]
+enum FirstError<'d> {
+    Listed(&'d Diagnostic),
+    /// There were too many errors before, so it is not known whether there is one.
+    Unlisted,
+}
+
+/// The answer to a message that is looked at again, by itself.
+fn alone(message: Message<'_>) -> Vec<Response> {
+    let parsed = check_messages(message.node.text());
+    let error = parsed.diagnostics.iter().find(|found| found.is_error());
+    match (error, parsed.tree.messages().next()) {
+        (Some(error), Some(message)) => vec![refused(error, message)],
+        (None, Some(message)) => accepted(message),
+        (_, None) => vec![Response::Nack { error: bounded("missing HEADER") }],
+    }
+}
+
+/// The refusal of a message, which the sender reads without a caret that would show the place: so
+/// it says in which block, and what stands there, unless the finding does.
+fn refused(error: &Diagnostic, message: Message<'_>) -> Response {
+    let is_syntax = error.code < codes::MISSING_FIELD && error.code != codes::MISSING_HEADER;
+    if !is_syntax {
+        return Response::Nack { error: bounded(&error.message) };
+    }
+    let document = message.node.tree_text();
+    let place = document.get(error.span.range()).unwrap_or_default();
+    let mut text = bounded(&error.message);
+    let shown = place.lines().next().unwrap_or_default().trim();
+    if shown.chars().count() > 1 && !text.contains(shown) {
+        text.push_str(&format!(": {}", clipped(shown)));
+    }
+    let block = message.all_blocks().find(|block| block.node.span().contains(error.span.start));
+    if let Some(block) = block.filter(|block| !error.message.contains(block.word())) {
+        text.push_str(&format!(" in {}", cut(block.word(), LONGEST_QUOTE)));
+    }
+    Response::Nack { error: text }
 }
 
 impl Reply<'_> {
@@ -102,24 +144,19 @@ impl fmt::Display for Response {
 fn first_errors<'d>(
     messages: &[Message<'_>],
     diagnostics: &'d [Diagnostic],
-) -> Vec<Option<&'d Diagnostic>> {
+) -> Vec<Option<FirstError<'d>>> {
+    if diagnostics.iter().any(|found| found.is_error() && found.code == codes::TOO_MANY_ERRORS) {
+        return vec![Some(FirstError::Unlisted); messages.len()];
+    }
     let mut first: Vec<Option<&'d Diagnostic>> = vec![None; messages.len()];
-    // Behind this place errors are no longer listed, and nobody knows which messages have some.
-    let mut unlisted: Option<(usize, &'d Diagnostic)> = None;
     for found in diagnostics.iter().filter(|found| found.is_error()) {
         let starts_by = |message: &Message<'_>| message.node.span().start <= found.span.start;
         let index = messages.partition_point(starts_by).saturating_sub(1);
         if first[index].is_none_or(|earlier| found.span.start < earlier.span.start) {
             first[index] = Some(found);
         }
-        if found.code == codes::TOO_MANY_ERRORS && unlisted.is_none_or(|(at, _)| index < at) {
-            unlisted = Some((index, found));
-        }
     }
-    if let Some((index, found)) = unlisted {
-        first[index..].iter_mut().for_each(|error| *error = error.or(Some(found)));
-    }
-    first
+    first.into_iter().map(|error| error.map(FirstError::Listed)).collect()
 }
 
 /// A warning for each type that is not known, or else the acknowledgement.
@@ -153,11 +190,22 @@ fn written(name: &str) -> String {
 
 /// The start of a text that may quote a hostile one.
 fn bounded(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_MESSAGE) {
+    cut(text, LONGEST_MESSAGE)
+}
+
+/// What stands in the sender's text, no longer than is needed to find it again.
+fn clipped(text: &str) -> String {
+    format!("`{}`", cut(text, LONGEST_QUOTE))
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
 }
+
+const LONGEST_QUOTE: usize = 40;
 
 /// Enough for every message of ours with a long word in it; a reply is read by a model, which pays
 /// for each word.

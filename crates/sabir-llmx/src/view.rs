@@ -43,6 +43,11 @@ impl<'a> Node<'a> {
     }
 
     #[inline]
+    /// The text of the whole document.
+    pub(crate) fn tree_text(self) -> &'a str {
+        self.tree.text
+    }
+
     pub fn children(self) -> Children<'a> {
         Children { tree: self.tree, next: self.data().first }
     }

@@ -81,7 +81,7 @@ impl Parser<'_> {
     /// Goes to the next item or past the closing bracket. `open` is where the bracket was opened.
     #[inline(always)]
     fn next_item(&mut self, open: usize, close: u8, after_item: bool) -> Next {
-        let crossed = self.skip_space();
+        let crossed = self.skip_space() || self.at == self.ended_at;
         let byte = self.byte();
         if byte == close {
             self.at += 1;
@@ -109,6 +109,7 @@ impl Parser<'_> {
         let mut reported_commas = 0usize;
         loop {
             if self.at_end() || crossed && self.at_sure_head(self.at) {
+                self.ended_at = self.at;
                 self.unclosed(open, close);
                 return Next::Ended;
             }
@@ -221,7 +222,7 @@ impl Parser<'_> {
         let message = format!("expected `,` or `{}`", close as char);
         self.report(
             Diagnostic::error(codes::UNEXPECTED_TEXT, span, message)
-                .help("put text with spaces or signs into quotes"),
+                .help("put text into quotes, and write a quote inside them as \\\""),
         );
     }
 
@@ -397,10 +398,14 @@ impl Parser<'_> {
             return self.bad_key(span);
         }
         let strict = key[0].is_ascii_lowercase() && key.iter().all(|&byte| is(byte, LOWER_KEY));
-        if strict || self.verbatim || key.len() > 1 && key[..2].eq_ignore_ascii_case(b"x_") {
+        if strict || self.verbatim || key.starts_with(b"x_") {
             return;
         }
-        let lower = self.text[start..mid].to_ascii_lowercase();
+        // Of an extension only the prefix is ours.
+        let lower = match key.strip_prefix(b"X_") {
+            Some(_) => format!("x_{}", &self.text[start + 2..mid]),
+            None => self.text[start..mid].to_ascii_lowercase(),
+        };
         let same = lower.as_bytes() == key;
         let mut found = Diagnostic::warning(
             codes::KEY_CASE,

@@ -10,6 +10,7 @@ use crate::tree::{Kind, NodeId, Tree};
 /// `TYPE:` as found in the text.
 #[derive(Clone, Copy)]
 pub(super) struct Head {
+    pub(super) word: usize,
     pub(super) word_end: usize,
     /// Where the body starts, or should start.
     pub(super) body: usize,
@@ -33,8 +34,13 @@ impl<'t> Parser<'t> {
             if self.at_end() {
                 break;
             }
-            let start = self.at;
-            let Some(head) = self.head(start) else {
+            let found = self.at;
+            let head = self.head(found).or_else(|| {
+                let head = self.odd_head(found)?;
+                self.odd_type(found, head);
+                Some(head)
+            });
+            let Some(head) = head else {
                 let junk = self.outside();
                 match &mut open {
                     Some(message) => {
@@ -45,6 +51,7 @@ impl<'t> Parser<'t> {
                 }
                 continue;
             };
+            let start = head.word;
             let mut kind = BlockKind::from_bytes(&self.bytes[start..head.word_end]);
             if kind == BlockKind::Unknown {
                 // A message starts although its HEADER is written in lower case.
@@ -65,7 +72,7 @@ impl<'t> Parser<'t> {
             } else if let Some(message) = &mut open {
                 message.lone_header = None;
             }
-            let block = self.block(start, head, kind);
+            let block = self.block(head, kind);
             if let Some(message) = &mut open {
                 message.blocks.add(&mut self, block);
                 self.close(message.id, message.blocks.first);
@@ -128,7 +135,46 @@ impl<'t> Parser<'t> {
         body = self.after_space(body + 1);
         let opens = matches!(self.byte_at(body), b'{' | b'[');
         let kind = || BlockKind::from_bytes(&self.bytes[at..end]);
-        (opens || kind() != BlockKind::Unknown).then_some(Head { word_end: end, body })
+        (opens || kind() != BlockKind::Unknown).then_some(Head { word: at, word_end: end, body })
+    }
+
+    /// What people and models write for the head of a block: its type in quotes, or another sign
+    /// than a colon after it, or none.
+    pub(super) fn odd_head(&self, at: usize) -> Option<Head> {
+        let quote = self.byte_at(at);
+        let quotes = usize::from(matches!(quote, b'"' | b'\''));
+        let word = at + quotes;
+        let mut end = word;
+        while is(self.byte_at(end), KEY) {
+            end += 1;
+        }
+        let kind = BlockKind::from_bytes(self.bytes.get(word..end)?);
+        if kind == BlockKind::Unknown || quotes == 1 && self.byte_at(end) != quote {
+            return None;
+        }
+        let sign = self.after_space(end + quotes);
+        let body = match self.byte_at(sign) {
+            b':' | b'=' => self.after_space(sign + 1),
+            _ => sign,
+        };
+        let opens = matches!(self.byte_at(body), b'{' | b'[');
+        opens.then_some(Head { word, word_end: end, body })
+    }
+
+    #[cold]
+    fn odd_type(&mut self, found: usize, head: Head) {
+        let word = &self.text[head.word..head.word_end];
+        let message = match self.byte_at(found) {
+            b'"' | b'\'' => format!("the type {word} stands in quotes"),
+            _ => format!("the type {word} is not followed by a colon"),
+        };
+        let fix = format!("{word}:");
+        let span = Span::new(found as u32, head.body as u32);
+        self.report(
+            Diagnostic::error(codes::TYPE_FORM, span, message)
+                .help(format!("write {fix}"))
+                .fix(Edit::replace(span, fix)),
+        );
     }
 
     /// Whether a block surely starts at `at`, although brackets are open: its type is one of ours
@@ -150,7 +196,8 @@ impl<'t> Parser<'t> {
         at
     }
 
-    fn block(&mut self, start: usize, head: Head, kind: BlockKind) -> NodeId {
+    fn block(&mut self, head: Head, kind: BlockKind) -> NodeId {
+        let start = head.word;
         let word = &self.bytes[start..head.word_end];
         if word.iter().any(u8::is_ascii_lowercase) {
             self.lower_case_type(Span::new(start as u32, head.word_end as u32));
@@ -162,7 +209,7 @@ impl<'t> Parser<'t> {
         let body = match self.byte() {
             b'{' => self.object(b'}', Kind::Object),
             b'[' => self.array(kind == BlockKind::Plan),
-            _ => self.no_body(start, head, kind),
+            _ => self.no_body(head, kind),
         };
         self.verbatim = false;
         self.close(id, body);
@@ -183,7 +230,8 @@ impl<'t> Parser<'t> {
     /// `REQ:` with neither brace nor bracket after it. What stands on its line is its body; what
     /// stands on the next is not.
     #[cold]
-    fn no_body(&mut self, start: usize, head: Head, kind: BlockKind) -> NodeId {
+    fn no_body(&mut self, head: Head, kind: BlockKind) -> NodeId {
+        let start = head.word;
         let between = &self.text[head.word_end..head.body];
         let body = if between.contains('\n') || self.at_end() || self.at_sure_head(self.at) {
             self.at = head.word_end + between.find(':').map_or(0, |colon| colon + 1);
@@ -221,19 +269,24 @@ impl<'t> Parser<'t> {
         let (code, message) = match self.byte() {
             b',' | b';' => (codes::EXTRA_COMMA, "nothing stands between blocks"),
             b'}' | b']' | b')' => (codes::UNMATCHED_BRACKET, "this bracket closes nothing"),
+            b'{' | b'[' | b'(' => {
+                (codes::TEXT_OUTSIDE_BLOCK, "blocks stand one after the other, not in brackets")
+            }
             _ => (codes::TEXT_OUTSIDE_BLOCK, "this is not part of a block"),
         };
-        if code == codes::TEXT_OUTSIDE_BLOCK {
-            self.skip_to_block();
-        } else {
-            self.at += 1;
+        match self.byte() {
+            b',' | b';' | b'}' | b']' | b')' | b'{' | b'[' | b'(' => self.at += 1,
+            _ => self.skip_to_block(),
         }
         let span = self.since(start);
-        self.report(
-            Diagnostic::error(code, span, message)
-                .help("take it out, or put it into a field of a block")
-                .fix(Edit::delete(span)),
-        );
+        let mut found = Diagnostic::error(code, span, message);
+        // Who takes out prose loses nothing; what looks like fields is worth a second look.
+        found = if span.len() > 1 && self.text[span.range()].contains(['{', '[', ':']) {
+            found.help("write a block as TYPE:{key:value,...}, such as REQ:{o:\"...\",pr:2}")
+        } else {
+            found.help("take it out, or put it into a field of a block").fix(Edit::delete(span))
+        };
+        self.report(found);
         self.leaf(Kind::Error, start, 0)
     }
 }

@@ -12,9 +12,10 @@ impl Parser<'_> {
         self.at += 1;
         while let Some(&byte) = self.bytes.get(self.at) {
             let after_space = self.bytes[self.at - 1].is_ascii_whitespace();
-            if after_space && byte.is_ascii_alphabetic() {
+            if after_space && (byte.is_ascii_alphabetic() || matches!(byte, b'"' | b'\'')) {
                 let at_line_start = self.is_line_start();
-                if at_line_start && self.head(self.at).is_some() || self.at_sure_head(self.at) {
+                if at_line_start && self.head(self.at).is_some() || self.odd_head(self.at).is_some()
+                {
                     break;
                 }
             }

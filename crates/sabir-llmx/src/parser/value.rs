@@ -2,7 +2,7 @@
 
 use sabir_base::{Diagnostic, Edit, Span};
 
-use super::{DIGIT, LETTER, LONGEST_FIX, Parser, RUN_STOP, STRING_STOP, WORD, is};
+use super::{DIGIT, LETTER, LONGEST_FIX, Parser, RUN_STOP, SPACE, STRING_STOP, WORD, is};
 use crate::codes;
 use crate::strings::{self, Escape};
 use crate::tree::{Kind, NodeId, STRING_CONTROLS, STRING_ESCAPES, STRING_OPEN};
@@ -65,6 +65,8 @@ impl Parser<'_> {
     pub(super) fn string(&mut self) -> u8 {
         let start = self.at;
         let mut flags = 0;
+        // Where a block starts a line inside the string, first of all.
+        let mut suspect = None;
         self.at += 1;
         if start < self.unclosed_strings_from {
             loop {
@@ -74,7 +76,12 @@ impl Parser<'_> {
                 match self.byte() {
                     b'"' => {
                         self.at += 1;
-                        return flags;
+                        return match suspect {
+                            // The quote that ends a string stands before a comma or a bracket. This
+                            // one opens a string of the block inside, so its own is missing.
+                            Some(end) if !self.at_value_end() => self.unterminated(start, end),
+                            _ => flags,
+                        };
                     }
                     _ if self.at_end() => break,
                     b'\\' => {
@@ -85,8 +92,9 @@ impl Parser<'_> {
                             self.at += 1;
                         }
                     }
-                    // A block that starts a line is no part of a string: the quote is missing.
-                    b'\n' if self.at_sure_head(self.at + 1) => return self.unterminated(start),
+                    b'\n' if suspect.is_none() && self.at_sure_head(self.at + 1) => {
+                        suspect = Some(self.at);
+                    }
                     _ => {
                         flags |= STRING_CONTROLS;
                         self.at += 1;
@@ -97,13 +105,21 @@ impl Parser<'_> {
             // ends.
             self.unclosed_strings_from = start;
         }
-        self.unterminated(start)
+        let line = self.bytes[start..].iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        self.unterminated(start, line.map_or(self.bytes.len(), |length| start + length))
     }
 
+    /// Whether the value before the cursor is over: a comma, a bracket or the end of the text
+    /// follows.
+    fn at_value_end(&self) -> bool {
+        let next = self.bytes[self.at..].iter().find(|byte| !is(**byte, SPACE));
+        matches!(next, None | Some(b',' | b'}' | b']' | b')'))
+    }
+
+    /// Takes the string to go to `end`.
     #[cold]
-    fn unterminated(&mut self, start: usize) -> u8 {
-        let line = self.bytes[start..].iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-        self.at = line.map_or(self.bytes.len(), |length| start + length);
+    fn unterminated(&mut self, start: usize, end: usize) -> u8 {
+        self.at = end;
         self.broken_string_end = self.text[..self.at].trim_end().len();
         self.report(
             Diagnostic::error(

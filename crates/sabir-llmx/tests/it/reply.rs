@@ -28,7 +28,7 @@ fn a_malformed_message_is_refused_with_its_first_error() {
     // One mistake is not called two: the string took the priority with it.
     assert_eq!(
         answers("HEADER:{f:a,t:b,s:1}\nREQ:{o:\"fix it,pr:1}\n"),
-        "RES:{o:\"NACK\",msg:\"parse error: this string is never closed\"}\n"
+        "RES:{o:\"NACK\",msg:\"parse error: this string is never closed in REQ\"}\n"
     );
     for empty in ["", " \n", "\u{feff}", "nothing to see here"] {
         assert_eq!(
@@ -62,7 +62,7 @@ fn every_message_has_its_own_answer() {
                 HEADER:{f:a,t:b,s:4}\nFOO:{}\n";
     assert_eq!(
         answers(text),
-        "RES:{o:\"NACK\",msg:\"parse error: this is not part of a block\"}\n\
+        "RES:{o:\"NACK\",msg:\"parse error: this is not part of a block: `Hi!`\"}\n\
          RES:{o:\"ACK\"}\n\
          RES:{o:\"NACK\",msg:\"parse error: this bracket closes nothing\"}\n\
          RES:{o:\"WARN\",msg:\"unknown message type: FOO ignored\"}\n"
@@ -136,4 +136,21 @@ fn an_answer_is_short_and_clean_whatever_was_sent() {
             assert_eq!(sabir_llmx::print(&again.tree), message);
         }
     }
+}
+
+/// LX-R48: however many errors there are, each message is refused for its own first one.
+#[test]
+fn thousands_of_errors_have_their_own_answers() {
+    let mut text = String::new();
+    for number in 0..1500 {
+        text.push_str(&format!("HEADER:{{f:a,t:b,s:{number}}}\nREQ:{{pr:1}}\n"));
+    }
+    text.push_str("HEADER:{f:a,t:b,s:1500}\nREQ:{o:\"x\",pr:9}\n");
+    text.push_str("HEADER:{f:a,t:b,s:1501}\nREQ:{o:\"x\",pr:1}\n");
+    let answers = answers(&text);
+    let lines: Vec<&str> = answers.lines().collect();
+    let missing = "RES:{o:\"NACK\",msg:\"parse error: missing required field 'o' in REQ\"}";
+    assert!(lines[..1500].iter().all(|line| *line == missing));
+    assert!(lines[1500].contains("REQ.pr"), "{}", lines[1500]);
+    assert_eq!(lines[1501..], ["RES:{o:\"ACK\"}"]);
 }
