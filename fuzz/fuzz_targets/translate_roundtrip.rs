@@ -16,7 +16,7 @@ fuzz_target!(|text: &str| {
             }
         }
     }
-    let llmx = sabir_llmx::parse(text);
+    let llmx = sabir_llmx::check_messages(text);
     if !llmx.has_errors() {
         for by in [Tongue::Axon, Tongue::Frame, Tongue::Json] {
             if let Some(back) = there_and_back(text, Tongue::Llmx, by) {

@@ -33,7 +33,7 @@ pub(crate) fn say(speech: &Speech, sequence: &Sequence) -> Option<String> {
     metadata(&mut out, &meta);
     out.push_str("}\n");
     out.push_str(&block);
-    let parsed = sabir_llmx::parse(&out);
+    let parsed = sabir_llmx::check_messages(&out);
     (!parsed.has_errors()).then(|| sabir_llmx::print(&parsed.tree))
 }
 

@@ -35,8 +35,8 @@ impl Tongue {
 /// Why a document was not translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It cannot be read. The findings have places in the text.
-    Syntax(Vec<Diagnostic>),
+    /// It has errors. The findings have places in the text.
+    Invalid(Vec<Diagnostic>),
     /// It is no JSON, or not the JSON that it should be.
     Json(JsonError),
     /// One of its messages, counted from one, has been wrapped again and again.
@@ -48,7 +48,7 @@ pub enum Refused {
 impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Syntax(_) => f.write_str("the text has errors"),
+            Self::Invalid(_) => f.write_str("the text has errors"),
             Self::Json(error) => write!(f, "{error}"),
             Self::TooManyLayers { message } => {
                 write!(f, "message {message} has been translated back and forth too often")
@@ -92,14 +92,15 @@ impl Document {
             Tongue::Axon => {
                 let parsed = sabir_axon::parse(text);
                 if parsed.has_errors() {
-                    return Err(Refused::Syntax(parsed.diagnostics));
+                    return Err(Refused::Invalid(parsed.diagnostics));
                 }
                 Ok(Self::Axon(sabir_axon::print(&parsed.tree, sabir_axon::Style::Wire)))
             }
             Tongue::Llmx => {
-                let parsed = sabir_llmx::parse(text);
+                // Not only its syntax: what is written in LLMX is valid, and it has to come back.
+                let parsed = sabir_llmx::check_messages(text);
                 if parsed.has_errors() {
-                    return Err(Refused::Syntax(parsed.diagnostics));
+                    return Err(Refused::Invalid(parsed.diagnostics));
                 }
                 Ok(Self::Llmx(sabir_llmx::print(&parsed.tree)))
             }
@@ -138,7 +139,7 @@ impl Document {
                 let parsed = sabir_llmx::parse(&text);
                 match sabir_llmx::json::encode(&parsed.tree) {
                     Ok(json) => Ok(format!("{json}\n")),
-                    Err(_) => Err(Refused::Syntax(parsed.diagnostics)),
+                    Err(_) => Err(Refused::Invalid(parsed.diagnostics)),
                 }
             }
             other => {
@@ -265,9 +266,18 @@ impl Pair for AxonFrame {
 /// of LLMX have a header.
 fn read_json(text: &str) -> Result<Document, Refused> {
     Ok(match is_llmx(text)? {
-        true => Document::Llmx(sabir_llmx::json::decode(text)?),
+        true => Document::Llmx(valid_llmx(sabir_llmx::json::decode(text)?)?),
         false => Document::Axon(sabir_axon::json::decode(text)?),
     })
+}
+
+/// LLMX that came as JSON. Its findings have no place in that, so the first one is told.
+fn valid_llmx(text: String) -> Result<String, JsonError> {
+    let parsed = sabir_llmx::check_messages(&text);
+    match parsed.diagnostics.into_iter().find(Diagnostic::is_error) {
+        Some(found) => Err(JsonError { help: found.help, ..JsonError::new(found.message) }),
+        None => Ok(text),
+    }
 }
 
 fn is_llmx(text: &str) -> Result<bool, JsonError> {

@@ -48,7 +48,7 @@ pub(crate) fn unsay(speech: &Speech) -> Option<String> {
         }
         content => read_block(&mut out, content)?,
     }
-    let parsed = sabir_llmx::parse(&out);
+    let parsed = sabir_llmx::check_messages(&out);
     if parsed.has_errors() {
         return None;
     }

@@ -12,8 +12,10 @@ pub(crate) struct Sequence {
 }
 
 impl Sequence {
+    /// After the last number that LLMX has, it starts again.
     pub(crate) fn next(&self, sender: &str) -> u64 {
-        self.last.get(sender).map_or(1, |last| last.saturating_add(1))
+        const LAST: u64 = (1 << 53) - 1;
+        self.last.get(sender).map_or(1, |&last| if last < LAST { last + 1 } else { 0 })
     }
 
     /// Takes note of one LLMX message.

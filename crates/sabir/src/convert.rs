@@ -9,6 +9,7 @@ use sabir_lingua::Refused;
 use crate::cli::OneFile;
 use crate::exit::Exit;
 use crate::input::Source;
+use crate::notation::llmx_changes;
 use crate::output::{Notes, Output};
 use crate::tongue::Tongue;
 use crate::{json, render};
@@ -48,6 +49,10 @@ impl ConvertArgs {
         };
         match sabir_lingua::convert(&source.text, from.into(), self.to.into()) {
             Ok(text) => {
+                if from == Tongue::Llmx {
+                    let found = sabir_llmx::parse(&source.text).diagnostics;
+                    render::print_all(notes, &source, &llmx_changes(found));
+                }
                 output.write_all(text.as_bytes())?;
                 if !text.is_empty() && !text.ends_with('\n') {
                     writeln!(output)?;
@@ -64,7 +69,7 @@ impl ConvertArgs {
 
 fn explain(source: &Source, refused: &Refused, notes: &mut Notes) {
     match refused {
-        Refused::Syntax(diagnostics) => render::print_all(notes, source, diagnostics),
+        Refused::Invalid(diagnostics) => render::print_all(notes, source, diagnostics),
         Refused::Json(error) => json::explain(source, error, notes),
         Refused::TooManyLayers { .. } | Refused::TooLarge { .. } => {
             notes.line(format_args!("error: {}: {refused}", source.origin));

@@ -36,7 +36,12 @@ impl FmtOptions {
         for origin in origins {
             let done = match origin.read() {
                 Ok(source) => match format(&source.text) {
-                    Ok(formatted) => self.write(&source, &formatted, output),
+                    Ok(standard) => {
+                        if !self.check {
+                            render::print_all(notes, &source, &standard.changes);
+                        }
+                        self.write(&source, &standard.text, output)
+                    }
                     Err(diagnostics) => {
                         render::print_all(notes, &source, &diagnostics);
                         Ok(Exit::Found)

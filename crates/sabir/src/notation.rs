@@ -19,7 +19,14 @@ pub(crate) struct Checked {
 }
 
 /// A text in its standard form, or why it has none.
-pub(crate) type Formatted = Result<String, Vec<Diagnostic>>;
+pub(crate) type Formatted = Result<Standard, Vec<Diagnostic>>;
+
+#[derive(Debug)]
+pub(crate) struct Standard {
+    pub(crate) text: String,
+    /// Where more changed than white space and quotes: a person should know.
+    pub(crate) changes: Vec<Diagnostic>,
+}
 
 impl Notation {
     pub(crate) const ALL: [Notation; 2] = [Notation::Axon, Notation::Llmx];
@@ -60,7 +67,10 @@ pub(crate) fn format_axon(text: &str, style: Style) -> Formatted {
     let parsed = sabir_axon::parse(text);
     match parsed.has_errors() {
         true => Err(parsed.diagnostics),
-        false => Ok(sabir_axon::print(&parsed.tree, style)),
+        false => {
+            let text = sabir_axon::print(&parsed.tree, style);
+            Ok(Standard { text, changes: Vec::new() })
+        }
     }
 }
 
@@ -68,8 +78,22 @@ fn format_llmx(text: &str) -> Formatted {
     let parsed = sabir_llmx::parse(text);
     match parsed.has_errors() {
         true => Err(parsed.diagnostics),
-        false => Ok(sabir_llmx::print(&parsed.tree)),
+        false => {
+            let text = sabir_llmx::print(&parsed.tree);
+            Ok(Standard { text, changes: llmx_changes(parsed.diagnostics) })
+        }
     }
+}
+
+/// Of what was found in an LLMX text, that which its strict form says differently: keys in capitals
+/// and nulls.
+pub(crate) fn llmx_changes(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    use sabir_llmx::codes;
+    found.retain(|found| match found.code {
+        codes::KEY_CASE => !found.fixes.is_empty(),
+        code => code == codes::NULL_VALUE,
+    });
+    found
 }
 
 impl From<sabir_axon::Parsed<'_>> for Checked {

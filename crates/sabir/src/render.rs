@@ -15,7 +15,11 @@ use crate::place::Places;
 /// More than this in one go is not read by anybody; JSON has them all.
 const MAX_RENDERED: usize = 50;
 
-/// How much of a long line is shown before and after the start of a finding. Together they fit a
+/// A line is shown from its start if a finding is no further into it than this: most messages are
+/// lines of their own, and a place with its path is worth more than a narrow picture.
+const WHOLE: usize = 160;
+
+/// How much of a longer line is shown before and after the start of a finding. Together they fit a
 /// terminal of ordinary width, with room for the line number.
 const BEFORE: usize = 48;
 const AFTER: usize = 80;
@@ -205,7 +209,10 @@ impl Window {
         // ends with its line does not drag the next one along.
         let last = places.line_at(span.end.saturating_sub(1).max(span.start));
         let after = if last.start == first.start { AFTER } else { AFTER_LINES };
-        let start = text.floor_char_boundary(first.start.max(at.saturating_sub(BEFORE)));
+        let start = match at - first.start <= WHOLE {
+            true => first.start,
+            false => text.floor_char_boundary(at.saturating_sub(BEFORE)),
+        };
         let end = text.ceil_char_boundary(last.end.min(at + after)).max(at);
         let mut source = String::with_capacity(end - start + 2 * Self::MARK.len());
         if start > first.start {

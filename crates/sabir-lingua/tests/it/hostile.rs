@@ -33,9 +33,9 @@ fn a_million_approximations_are_refused_by_their_message() {
 #[test]
 fn the_deepest_llmx_comes_back() {
     for (open, close) in [("[", "]"), ("{a:", "}"), ("(a:", ")")] {
-        for field in ["c", "x_c"] {
+        for field in ["a", "x_a"] {
             let nested = format!("{}1{}", open.repeat(126), close.repeat(126));
-            let text = format!("HEADER:{{f:a,t:b,s:1}}\nOBS:{{s:OK,{field}:{nested}}}\n");
+            let text = format!("HEADER:{{f:a,t:b,s:1}}\nOBS:{{s:OK,c:{{{field}:{nested}}}}}\n");
             assert!(!sabir_llmx::parse(&text).has_errors(), "{text}");
             let there = convert(&text, Tongue::Llmx, Tongue::Axon).unwrap();
             let back = convert(&there, Tongue::Axon, Tongue::Llmx).unwrap();
@@ -65,13 +65,10 @@ fn half_true_forms_come_back() {
         "HEADER:{f:\"*\",t:\"@ALL\",s:1}\nRES:{o:\"ACK\"}\n",
         "HEADER:{f:\"[@a,@b]\",t:\"@b\",s:1}\nRES:{o:\"ACK\"}\n",
         "HEADER:{f:\"[\",t:\"[]\",s:1}\nRES:{o:\"ACK\",msg:\"\"}\n",
-        "HEADER:{f:a,t:[],s:1}\nRES:{o:\"ACK\"}\n",
         "HEADER:{f:a,t:[ALL],s:1}\nRES:{o:\"ACK\"}\n",
-        "HEADER:{f:a,t:b,s:1.5}\nRES:{o:\"ACK\"}\n",
-        "HEADER:{f:a,t:b,s:99999999999999999999999}\nRES:{o:\"ACK\"}\n",
-        "HEADER:{f:a,t:b,s:18446744073709551615}\nRES:{o:\"ACK\"}\nHEADER:{f:a,t:b,s:18446744073709551615}\nRES:{o:\"ACK\"}\n",
+        "HEADER:{f:a,t:b,s:9007199254740991}\nRES:{o:\"ACK\"}\nHEADER:{f:a,t:b,s:0}\nRES:{o:\"ACK\"}\nHEADER:{f:a,t:b,s:0}\nRES:{o:\"ACK\"}\n",
         "HEADER:{f:a,t:b,s:1,id:\"x\",seq:3}\nRES:{o:\"ACK\"}\n",
-        "HEADER:{}\nREQ:[1,2]\nPLAN:{a:1}\nPLAN:[1,(a:1),[2]]\nX_Y:[(a:1),b,c/d]\nFOO:{A:1,a:2}\n",
+        "HEADER:{f:a,t:b,s:1,seq:3,f_:[{a:1}]}\nX_Y:[(a:1),b,c/d]\nFOO:{A:1,a:2}\n",
     ] {
         let there = convert(text, Tongue::Llmx, Tongue::Axon).unwrap();
         let back = convert(&there, Tongue::Axon, Tongue::Llmx).unwrap();
@@ -105,11 +102,43 @@ fn half_true_forms_come_back() {
     }
 }
 
+/// TR-R5: what is not valid LLMX is neither read nor written.
+#[test]
+fn invalid_llmx_is_refused_and_never_written() {
+    for text in [
+        "HEADER:{f:a,t:b,s:1}\nREQ:{pr:1}\n",
+        "HEADER:{f:a,t:[],s:1.5}\nRES:{o:\"ACK\"}\n",
+        "HEADER:{}\nREQ:[1,2]\n",
+        "HEADER:{f:a,t:b,s:1}\nACT:{op:read,tgt:\"/etc/passwd\"}\n",
+    ] {
+        let refused = convert(text, Tongue::Llmx, Tongue::Axon);
+        assert!(matches!(refused, Err(Refused::Invalid(_))), "{text}");
+        let json = sabir_llmx::json::encode(&sabir_llmx::parse(text).tree).unwrap();
+        let refused = convert(&json, Tongue::Json, Tongue::Llmx);
+        assert!(matches!(refused, Err(Refused::Json(_))), "{json}");
+    }
+    for text in [
+        "[seq:1]REQ(@a>@b): #REQ{pr:1}",
+        "[seq:1]PRO(@a>@b): PLAN([1])",
+        "[seq:1]PRO(@a>@b): #PLAN{i:1}",
+        "[header:{}]INF(@_>@_): _",
+        "[seq:9007199254740993]INF(@a>@b): #X_A{}",
+        "[seq:1]CMD(@a>@b): #ACT{op:\"read\",tgt:\"/etc/passwd\"}",
+        "CMD(@a>@b): read(\"../x\")",
+    ] {
+        let there = convert(text, Tongue::Axon, Tongue::Llmx).unwrap();
+        assert!(!sabir_llmx::check(&there).has_errors(), "{there}");
+        let back = convert(&there, Tongue::Llmx, Tongue::Axon).unwrap();
+        let (before, after) = (sabir_axon::parse(text), sabir_axon::parse(&back));
+        assert!(sabir_axon::same(&before.tree, &after.tree), "{text}\n{there}{back}");
+    }
+}
+
 /// TR-R5.
 #[test]
 fn a_document_with_errors_is_refused() {
-    assert!(matches!(convert("INF(", Tongue::Axon, Tongue::Llmx), Err(Refused::Syntax(_))));
-    assert!(matches!(convert("REQ:{", Tongue::Llmx, Tongue::Axon), Err(Refused::Syntax(_))));
+    assert!(matches!(convert("INF(", Tongue::Axon, Tongue::Llmx), Err(Refused::Invalid(_))));
+    assert!(matches!(convert("REQ:{", Tongue::Llmx, Tongue::Axon), Err(Refused::Invalid(_))));
     for text in ["", "{", "1", "{\"task_type\":\"x\"}", "{\"task_type\":1,\"instruction\":\"x\"}"] {
         assert!(matches!(convert(text, Tongue::Frame, Tongue::Axon), Err(Refused::Json(_))));
     }

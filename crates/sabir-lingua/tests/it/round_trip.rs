@@ -12,7 +12,7 @@ fn there_and_back(text: &str, from: Tongue, by: Tongue) -> String {
     // What comes out can be read without a finding of severity error.
     match by {
         Tongue::Axon => assert!(!sabir_axon::parse(&there).has_errors(), "{there}"),
-        Tongue::Llmx => assert!(!sabir_llmx::parse(&there).has_errors(), "{there}"),
+        Tongue::Llmx => assert!(!sabir_llmx::check_messages(&there).has_errors(), "{there}"),
         Tongue::Json | Tongue::Frame => {}
     }
     convert(&there, by, from).unwrap_or_else(|why| panic!("{why}: {there}"))

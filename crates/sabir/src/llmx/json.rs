@@ -7,7 +7,9 @@ use clap::{Args, Subcommand};
 use crate::cli::OneFile;
 use crate::exit::Exit;
 use crate::json::{self, EncodeOptions, Encoding, Layout};
+use crate::notation::llmx_changes;
 use crate::output::{Notes, Output};
+use crate::render;
 
 /// Translate LLMX to JSON and back, without loss
 #[derive(Debug, Args)]
@@ -26,7 +28,7 @@ Examples:
 
 Exit codes:
   0  the JSON is on standard output
-  1  the text is not valid LLMX; the findings are on standard error
+  1  the text has syntax errors; the findings are on standard error
   2  wrong usage, or the file cannot be read")]
     Encode(EncodeOptions),
     /// JSON to LLMX, in its strict form
@@ -53,7 +55,12 @@ impl JsonArgs {
                 let source = options.input.read()?;
                 let parsed = sabir_llmx::parse(&source.text);
                 let encoding = sabir_llmx::json::encoding(&parsed.tree);
-                json::encode(&source, &parsed.diagnostics, encoding, layout, output, notes)
+                let exit =
+                    json::encode(&source, &parsed.diagnostics, encoding, layout, output, notes)?;
+                if exit == Exit::Done {
+                    render::print_all(notes, &source, &llmx_changes(parsed.diagnostics));
+                }
+                Ok(exit)
             }
             Direction::Decode(input) => {
                 let source = input.read()?;

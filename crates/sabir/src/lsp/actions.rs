@@ -14,7 +14,7 @@ use super::types::{
 
 /// The text in its form for people, as one edit or none; `None` while the text has errors.
 pub(super) fn format(view: &View<'_>) -> Option<Vec<TextEdit>> {
-    let formatted = view.notation.format(view.text).ok()?;
+    let formatted = view.notation.format(view.text).ok()?.text;
     let change = (formatted != view.text).then(|| text_edit(view, &whole(view, formatted)));
     Some(change.into_iter().collect())
 }
