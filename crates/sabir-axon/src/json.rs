@@ -13,3 +13,7 @@ pub use schema::schema;
 
 /// The version of the encoding, which every document names.
 const VERSION: u8 = 1;
+
+/// How many `~` a document may hold. JSON counts those that stand together, so a few bytes of it
+/// could ask for gigabytes of AXON; nobody means more than this.
+const MAX_APPROX: u32 = 1 << 20;

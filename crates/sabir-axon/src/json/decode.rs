@@ -5,7 +5,7 @@
 
 use sabir_base::json::{Json, JsonError, JsonKind, JsonValue};
 
-use super::VERSION;
+use super::{MAX_APPROX, VERSION};
 use crate::lexer::{is_extension, is_identifier};
 use crate::print::print_built;
 use crate::strings::quote_into;
@@ -33,9 +33,6 @@ pub fn decode(json: &str) -> Result<String, JsonError> {
 /// levels (six operators and `approx`, then a call with a named argument), and the document itself.
 const MAX_JSON_DEPTH: usize = 16 * MAX_DEPTH as usize + 16;
 
-/// More `~` than anybody writes, few enough to print.
-const MAX_APPROX: u32 = u16::MAX as u32;
-
 const FORMS: &str = "an expression is a string, true, false, null, an array, or an object with one \
                      of: num, record, ref, var, name, tag, call, approx, op, performative";
 
@@ -46,6 +43,8 @@ struct Builder {
     text: String,
     nodes: Vec<NodeData>,
     depth: u8,
+    /// How many `~` there may still be.
+    approx_left: u32,
 }
 
 /// How keys are written.
@@ -66,7 +65,8 @@ struct Siblings {
 
 impl Builder {
     fn new() -> Self {
-        let mut builder = Self { text: String::new(), nodes: Vec::new(), depth: 0 };
+        let mut builder =
+            Self { text: String::new(), nodes: Vec::new(), depth: 0, approx_left: MAX_APPROX };
         builder.branch(Kind::Document, NodeId::NONE);
         builder
     }
@@ -447,6 +447,9 @@ impl Builder {
                 })?
             }
         };
+        self.approx_left = self.approx_left.checked_sub(times).ok_or_else(|| {
+            value.error(format!("the document holds more than {MAX_APPROX} approximations"))
+        })?;
         let of = self.expr(of)?;
         let node = self.branch(Kind::Approx, of);
         self.nodes[node.0 as usize].mid = times;

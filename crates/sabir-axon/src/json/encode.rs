@@ -14,7 +14,8 @@ use crate::normal::{approx, operands, peel};
 use crate::tree::{Kind, Tree};
 use crate::view::{Expr, Field, Message, Node};
 
-/// A document with errors has no encoding: part of it could not be read, or a key stands twice.
+/// A document with errors has no encoding: part of it could not be read, or a key stands twice. Nor
+/// has one with more than a million `~`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodeError {
     /// The first part that cannot be encoded.
@@ -23,7 +24,7 @@ pub struct EncodeError {
 
 impl std::fmt::Display for EncodeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the text at bytes {:?} is not valid AXON and cannot be encoded", self.span)
+        write!(f, "the text at bytes {:?} is not valid AXON or too large for its JSON", self.span)
     }
 }
 

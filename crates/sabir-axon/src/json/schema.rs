@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::VERSION;
+use super::{MAX_APPROX, VERSION};
 use crate::performative::Performative;
 use crate::unit::Unit;
 use crate::view::{Chain, Comparison};
@@ -221,7 +221,7 @@ fn approx() -> Value {
     let times = json!({
         "type": "integer",
         "minimum": 2,
-        "maximum": u16::MAX,
+        "maximum": MAX_APPROX,
         "description": "How many times, if more than once.",
     });
     let properties = [("approx", reference("expression")), ("times", times)];

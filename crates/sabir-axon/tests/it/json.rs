@@ -248,7 +248,7 @@ fn errors_name_the_place_and_the_way_out() {
     check_error(r#"{"op":"&"}"#, &expect![[r#"at /content: an operation needs the key "args""#]]);
     check_error(
         r#"{"approx":1,"times":0}"#,
-        &expect!["at /content/times: `times` is a whole number from 1 to 65535"],
+        &expect!["at /content/times: `times` is a whole number from 1 to 1048576"],
     );
     check_error(
         r#"{"call":"f","args":[{"arg":"a.b","value":1}]}"#,
@@ -336,6 +336,25 @@ fn depth_is_bounded() {
         .unwrap_err();
         assert_eq!(error.message, message);
         assert_eq!(error.pointer.matches('/').count(), steps);
+    }
+}
+
+/// What is counted in JSON must not become more AXON than anybody can hold.
+#[test]
+fn approximations_are_bounded() {
+    let content = [r#"{"approx":true,"times":1048576}"#; 3].join(",");
+    let json = format!(r#"{{"performative":"INF","from":"@a","to":"@b","content":[{content}]}}"#);
+    let error = decode(&json).unwrap_err();
+    assert_eq!(error.pointer, "/content/1");
+    assert_eq!(error.message, "the document holds more than 1048576 approximations");
+    for (times, is_encoded) in [(70_000, true), (1 << 20, true), ((1 << 20) + 1, false)] {
+        let text = format!("INF(@a>@b): {}x", "~ ".repeat(times));
+        let parsed = parse(&text);
+        assert!(!parsed.has_errors());
+        assert_eq!(encode(&parsed.tree).is_ok(), is_encoded, "{times}");
+        if let Ok(json) = encode(&parsed.tree) {
+            assert!(same(&parsed.tree, &parse(&decode(&json.to_string()).unwrap()).tree));
+        }
     }
 }
 

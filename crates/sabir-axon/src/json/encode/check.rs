@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use sabir_base::Span;
+
 use super::EncodeError;
+use crate::json::MAX_APPROX;
 use crate::normal::{approx, operands, peel};
 use crate::tree::{Kind, Tree};
 use crate::view::{Expr, Field, Message, Node};
@@ -12,9 +15,25 @@ type Checked = Result<(), EncodeError>;
 
 /// The first part that cannot be encoded is the error.
 pub(super) fn document(tree: &Tree<'_>) -> Checked {
+    approximations(tree)?;
     tree.root().children().try_for_each(|node| match node.as_message() {
         Some(inner) => message(inner),
         None => Err(broken(node)),
+    })
+}
+
+/// There are as few as a decoder takes.
+fn approximations(tree: &Tree<'_>) -> Checked {
+    // As a rule the text is too short to hold too many.
+    if tree.text().len() <= MAX_APPROX as usize {
+        return Ok(());
+    }
+    let mut left = MAX_APPROX;
+    let mut nodes = tree.nodes.iter().filter(|node| node.kind == Kind::Approx);
+    nodes.try_for_each(|node| {
+        let span = Span { start: node.start, end: node.end };
+        left = left.checked_sub(node.mid).ok_or(EncodeError { span })?;
+        Ok(())
     })
 }
 
