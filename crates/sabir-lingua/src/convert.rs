@@ -146,7 +146,7 @@ impl Document {
                 let parsed = sabir_axon::parse(&text);
                 match sabir_axon::json::encode(&parsed.tree) {
                     Ok(value) => Ok(format!("{value}\n")),
-                    Err(_) => Err(Refused::Syntax(parsed.diagnostics)),
+                    Err(error) => Err(beyond_json(&parsed.tree, error)),
                 }
             }
         }
@@ -174,7 +174,7 @@ impl Document {
         match self {
             Self::Axon(text) => {
                 let parsed = sabir_axon::parse(&text);
-                speech::read(&parsed.tree).ok_or(Refused::Syntax(parsed.diagnostics))
+                speech::read(&parsed.tree).map_err(|error| beyond_json(&parsed.tree, error))
             }
             Self::Llmx(text) => {
                 let parsed = sabir_llmx::parse(&text);
@@ -197,6 +197,12 @@ impl Document {
             }
         }
     }
+}
+
+/// The text was read without errors: then only its size can keep it from being JSON.
+fn beyond_json(tree: &sabir_axon::Tree<'_>, error: sabir_axon::json::EncodeError) -> Refused {
+    let before = tree.messages().take_while(|message| message.span().end <= error.span.start);
+    Refused::TooLarge { message: before.count() + 1 }
 }
 
 fn refused(why: Unsayable, index: usize) -> Refused {

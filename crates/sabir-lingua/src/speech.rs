@@ -2,6 +2,7 @@
 //!
 //! Translators work on this form, so that none of them has to know how AXON is written.
 
+use sabir_axon::json::EncodeError;
 use serde_json::{Value, json};
 
 /// One message. Equality is that of trees: order counts.
@@ -16,7 +17,7 @@ impl Speech {
     pub(crate) fn build(value: Value) -> Option<Self> {
         let text = write(&[Speech { value }])?;
         let parsed = sabir_axon::parse(&text);
-        let mut speeches = read(&parsed.tree)?;
+        let mut speeches = read(&parsed.tree).ok()?;
         (speeches.len() == 1).then(|| speeches.pop())?
     }
 
@@ -62,10 +63,10 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// The messages of a tree without errors.
-pub(crate) fn read(tree: &sabir_axon::Tree<'_>) -> Option<Vec<Speech>> {
-    let mut document = sabir_axon::json::encode(tree).ok()?;
-    let Value::Array(messages) = document["messages"].take() else { return None };
-    Some(messages.into_iter().map(|value| Speech { value }).collect())
+pub(crate) fn read(tree: &sabir_axon::Tree<'_>) -> Result<Vec<Speech>, EncodeError> {
+    let mut document = sabir_axon::json::encode(tree)?;
+    let messages = document["messages"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    Ok(messages.into_iter().map(|value| Speech { value }).collect())
 }
 
 /// AXON on the wire.
@@ -82,7 +83,7 @@ pub(crate) fn expression(text: &str) -> Option<Value> {
     if parsed.has_errors() {
         return None;
     }
-    let mut speeches = read(&parsed.tree)?;
+    let mut speeches = read(&parsed.tree).ok()?;
     let one = (speeches.len() == 1).then(|| speeches.pop())??;
     Some(one.value["content"].clone())
 }

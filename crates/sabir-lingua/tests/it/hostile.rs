@@ -18,6 +18,18 @@ fn the_deepest_axon_comes_back() {
     }
 }
 
+/// TR-R6. As many `~` as JSON holds, and one more.
+#[test]
+fn a_million_approximations_are_refused_by_their_message() {
+    let text = |times: usize| format!("INF(@a>@b): x\nINF(@a>@b): {}x\n", "~ ".repeat(times));
+    for by in [Tongue::Json, Tongue::Llmx, Tongue::Frame] {
+        let there = convert(&text(70_000), Tongue::Axon, by).unwrap();
+        assert!(convert(&there, by, Tongue::Axon).is_ok());
+        let refused = convert(&text((1 << 20) + 1), Tongue::Axon, by);
+        assert_eq!(refused, Err(Refused::TooLarge { message: 2 }));
+    }
+}
+
 #[test]
 fn the_deepest_llmx_comes_back() {
     for (open, close) in [("[", "]"), ("{a:", "}"), ("(a:", ")")] {
