@@ -11,11 +11,11 @@ use sabir_llmx::{Block, BlockKind, Node, is_key, is_word, quote_into};
 use serde_json::{Map, Value, json};
 
 use crate::faithful;
-use crate::sequence::Sequence;
+use crate::numbering::Numbering;
 use crate::speech::{Speech, expression, is_json_number};
 
 /// Says a message, with the next number of its sender.
-pub(crate) fn say(speech: &Speech, sequence: &Sequence) -> Option<String> {
+pub(crate) fn say(speech: &Speech, numbering: &Numbering) -> Option<String> {
     let mut out = String::new();
     let sender = sender(speech);
     out.push_str("HEADER:{f:");
@@ -23,7 +23,7 @@ pub(crate) fn say(speech: &Speech, sequence: &Sequence) -> Option<String> {
     out.push_str(",t:");
     receiver(&mut out, &speech.value["to"]);
     // Writing to a string does not fail, here and below.
-    let _ = write!(out, ",s:{}", sequence.next(&sender));
+    let _ = write!(out, ",s:{}", numbering.next(&sender));
     let mut block = String::new();
     body(&mut block, speech)?;
     let mut meta: Vec<(&str, &Value)> = speech.meta().collect();
@@ -38,7 +38,7 @@ pub(crate) fn say(speech: &Speech, sequence: &Sequence) -> Option<String> {
 }
 
 /// The message that one LLMX message says, if `say` would say it so.
-pub(crate) fn unsay(text: &str, sequence: &Sequence) -> Option<Speech> {
+pub(crate) fn unsay(text: &str, numbering: &Numbering) -> Option<Speech> {
     let parsed = sabir_llmx::parse(text);
     let message = parsed.tree.messages().next()?;
     let header = message.header()?;
@@ -61,7 +61,7 @@ pub(crate) fn unsay(text: &str, sequence: &Sequence) -> Option<Speech> {
     value.insert("to".to_owned(), read_receiver(header.get("t")?)?);
     value.insert("content".to_owned(), content);
     let speech = Speech::build(Value::Object(value))?;
-    let said = say(&speech, sequence)?;
+    let said = say(&speech, numbering)?;
     sabir_llmx::same(&parsed.tree, &sabir_llmx::parse(&said).tree).then_some(speech)
 }
 
