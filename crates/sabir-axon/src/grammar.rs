@@ -1,8 +1,9 @@
 //! AXON as a grammar that other programs read: for people (EBNF), for llguidance (Lark) and for
 //! llama.cpp (GBNF).
 //!
-//! One table is built from the options, and the printers of `sabir-grammar` render it. The exports describe the strict language without comments; what no
-//! context-free grammar can say (duplicate keys, for one) is left to the parser and validator.
+//! One table is built from the options, and the printers of `sabir-grammar` render it. The exports
+//! describe the strict language without comments; what no context-free grammar can say (duplicate
+//! keys, for one) is left to the parser and validator.
 
 mod expression;
 mod lexical;

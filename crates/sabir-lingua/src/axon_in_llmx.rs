@@ -11,11 +11,11 @@ use sabir_llmx::{Block, BlockKind, Node, is_key, is_word, quote_into};
 use serde_json::{Map, Value, json};
 
 use crate::faithful;
-use crate::sequence::Sequence;
+use crate::numbering::Numbering;
 use crate::speech::{Speech, expression, is_json_number};
 
 /// Says a message, with the next number of its sender.
-pub(crate) fn say(speech: &Speech, sequence: &Sequence) -> Option<String> {
+pub(crate) fn say(speech: &Speech, numbering: &Numbering) -> Option<String> {
     let mut out = String::new();
     let sender = sender(speech);
     out.push_str("HEADER:{f:");
@@ -23,7 +23,7 @@ pub(crate) fn say(speech: &Speech, sequence: &Sequence) -> Option<String> {
     out.push_str(",t:");
     receiver(&mut out, &speech.value["to"]);
     // Writing to a string does not fail, here and below.
-    let _ = write!(out, ",s:{}", sequence.next(&sender));
+    let _ = write!(out, ",s:{}", numbering.next(&sender));
     let mut block = String::new();
     body(&mut block, speech)?;
     let mut meta: Vec<(&str, &Value)> = speech.meta().collect();
@@ -38,7 +38,7 @@ pub(crate) fn say(speech: &Speech, sequence: &Sequence) -> Option<String> {
 }
 
 /// The message that one LLMX message says, if `say` would say it so.
-pub(crate) fn unsay(text: &str, sequence: &Sequence) -> Option<Speech> {
+pub(crate) fn unsay(text: &str, numbering: &Numbering) -> Option<Speech> {
     let parsed = sabir_llmx::parse(text);
     let message = parsed.tree.messages().next()?;
     let header = message.header()?;
@@ -61,7 +61,7 @@ pub(crate) fn unsay(text: &str, sequence: &Sequence) -> Option<Speech> {
     value.insert("to".to_owned(), read_receiver(header.get("t")?)?);
     value.insert("content".to_owned(), content);
     let speech = Speech::build(Value::Object(value))?;
-    let said = say(&speech, sequence)?;
+    let said = say(&speech, numbering)?;
     sabir_llmx::same(&parsed.tree, &sabir_llmx::parse(&said).tree).then_some(speech)
 }
 
@@ -176,25 +176,27 @@ fn body(out: &mut String, speech: &Speech) -> Option<()> {
     let implied = match performative {
         "QRY" => {
             out.push_str("ASK:{");
-            let is_axon = text(out, "q", speech)?;
+            let language = text(out, "q", speech)?;
             out.push_str(",o:[]");
-            end(out, None, is_axon);
+            end(out, None, language);
             return Some(());
         }
         "ACK" | "NAK" | "ACC" | "REJ" | "CTR" => {
             let option = if performative == "NAK" { "NACK" } else { performative };
             let _ = write!(out, "RES:{{o:\"{option}\"");
-            let is_axon = !content.is_null() && {
+            let language = if content.is_null() {
+                Language::Plain
+            } else {
                 out.push(',');
                 text(out, "msg", speech)?
             };
-            end(out, None, is_axon);
+            end(out, None, language);
             return Some(());
         }
         "ERR" => {
             out.push_str("OBS:{s:ERR,");
-            let is_axon = text(out, "e", speech)?;
-            end(out, None, is_axon);
+            let language = text(out, "e", speech)?;
+            end(out, None, language);
             return Some(());
         }
         "CMD" if action(out, content).is_some() => return Some(()),
@@ -205,34 +207,41 @@ fn body(out: &mut String, speech: &Speech) -> Option<()> {
     let told = (performative != implied).then_some(performative);
     if implied == "REQ" {
         out.push_str("REQ:{");
-        let is_axon = text(out, "o", speech)?;
+        let language = text(out, "o", speech)?;
         let _ = write!(out, ",pr:{}", priority(speech));
-        end(out, told, is_axon);
+        end(out, told, language);
     } else {
         out.push_str("OBS:{s:OK,c:");
         content_object(out, content);
-        end(out, told, false);
+        end(out, told, Language::Plain);
     }
     Some(())
 }
 
-/// The content as text under `key`; whether that text is AXON.
-fn text(out: &mut String, key: &str, speech: &Speech) -> Option<bool> {
+/// What the text of a block is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Plain,
+    Axon,
+}
+
+/// The content as text under `key`.
+fn text(out: &mut String, key: &str, speech: &Speech) -> Option<Language> {
     let _ = write!(out, "{key}:");
     match speech.content() {
         Value::String(text) => {
             quote_into(out, text);
-            Some(false)
+            Some(Language::Plain)
         }
         _ => {
             quote_into(out, &speech.content_text()?);
-            Some(true)
+            Some(Language::Axon)
         }
     }
 }
 
 /// The extension fields, and the closing brace.
-fn end(out: &mut String, performative: Option<&str>, is_axon: bool) {
+fn end(out: &mut String, performative: Option<&str>, language: Language) {
     if let Some(word) = performative {
         out.push_str(",x_perf:");
         if is_word(word) {
@@ -241,7 +250,7 @@ fn end(out: &mut String, performative: Option<&str>, is_axon: bool) {
             quote_into(out, word);
         }
     }
-    if is_axon {
+    if language == Language::Axon {
         out.push_str(",x_lang:axon");
     }
     out.push('}');

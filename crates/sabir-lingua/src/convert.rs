@@ -1,10 +1,13 @@
-//! Whole documents from one tongue to another.
+//! Whole documents from one tongue to another, message by message.
+//!
+//! It knows how documents are read and put together. How one message is said in another tongue is
+//! known by the module that is named after the two.
 
 use sabir_base::Diagnostic;
 use sabir_base::json::{Json, JsonError, JsonKind};
 
 use crate::layers::{self, Pair, Unsayable};
-use crate::sequence::Sequence;
+use crate::numbering::Numbering;
 use crate::speech::{self, Speech};
 use crate::{axon_in_frame, axon_in_llmx, frame_in_axon, llmx_in_axon};
 
@@ -122,12 +125,12 @@ impl Document {
         if let Self::Llmx(text) = self {
             return Ok(text);
         }
-        let mut sequence = Sequence::default();
+        let mut numbering = Numbering::default();
         let mut out = String::new();
         for (index, speech) in self.speeches()?.iter().enumerate() {
-            let pair = AxonLlmx { sequence: &sequence };
+            let pair = AxonLlmx { numbering: &numbering };
             let said = layers::there(&pair, speech).map_err(|why| refused(why, index))?;
-            sequence.count(&said);
+            numbering.count(&said);
             out.push_str(&said);
         }
         Ok(out)
@@ -179,13 +182,13 @@ impl Document {
             }
             Self::Llmx(text) => {
                 let parsed = sabir_llmx::parse(&text);
-                let mut sequence = Sequence::default();
+                let mut numbering = Numbering::default();
                 let mut speeches = Vec::new();
                 for (index, message) in parsed.tree.messages().enumerate() {
                     let text = message.node.text().to_owned();
-                    let pair = AxonLlmx { sequence: &sequence };
+                    let pair = AxonLlmx { numbering: &numbering };
                     let said = layers::back(&pair, &text).map_err(|why| refused(why, index))?;
-                    sequence.count(&text);
+                    numbering.count(&text);
                     speeches.push(said);
                 }
                 Ok(speeches)
@@ -215,7 +218,7 @@ fn refused(why: Unsayable, index: usize) -> Refused {
 }
 
 struct AxonLlmx<'s> {
-    sequence: &'s Sequence,
+    numbering: &'s Numbering,
 }
 
 impl Pair for AxonLlmx<'_> {
@@ -223,11 +226,11 @@ impl Pair for AxonLlmx<'_> {
     type There = String;
 
     fn say(&self, here: &Speech) -> Option<String> {
-        axon_in_llmx::say(here, self.sequence)
+        axon_in_llmx::say(here, self.numbering)
     }
 
     fn unsay(&self, there: &String) -> Option<Speech> {
-        axon_in_llmx::unsay(there, self.sequence)
+        axon_in_llmx::unsay(there, self.numbering)
     }
 
     fn say_back(&self, there: &String) -> Option<Speech> {
@@ -359,7 +362,7 @@ mod tests {
     /// refused.
     #[test]
     fn wrapping_has_an_end() {
-        let sequence = Sequence::default();
+        let numbering = Numbering::default();
         let mut llmx = "HEADER:{f:a,t:b,s:1}\nREQ:{o:\"x\",pr:3}\n".to_owned();
         for round in 0..7 {
             let there = convert(&llmx, Tongue::Llmx, Tongue::Axon);
@@ -370,7 +373,7 @@ mod tests {
                 }
             }
             let axon = llmx_in_axon::say(&llmx).unwrap();
-            llmx = axon_in_llmx::say(&axon, &sequence).unwrap();
+            llmx = axon_in_llmx::say(&axon, &numbering).unwrap();
         }
     }
 }

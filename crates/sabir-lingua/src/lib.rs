@@ -13,7 +13,7 @@ mod faithful;
 mod frame_in_axon;
 mod layers;
 mod llmx_in_axon;
-mod sequence;
+mod numbering;
 mod speech;
 pub mod tokens;
 

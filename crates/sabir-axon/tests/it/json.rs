@@ -342,7 +342,7 @@ fn depth_is_bounded() {
 /// What is counted in JSON must not become more AXON than anybody can hold.
 #[test]
 fn approximations_are_bounded() {
-    let content = vec![r#"{"approx":true,"times":1048576}"#; 3].join(",");
+    let content = [r#"{"approx":true,"times":1048576}"#; 3].join(",");
     let json = format!(r#"{{"performative":"INF","from":"@a","to":"@b","content":[{content}]}}"#);
     let error = decode(&json).unwrap_err();
     assert_eq!(error.pointer, "/content/1");

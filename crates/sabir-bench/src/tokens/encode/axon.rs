@@ -96,7 +96,7 @@ fn write_message(out: &mut String, message: &Message) {
     write_term(out, &message.content);
 }
 
-fn meta_key(key: MetaKey) -> &'static str {
+pub(super) fn meta_key(key: MetaKey) -> &'static str {
     match key {
         MetaKey::Id => "id",
         MetaKey::Version => "%%",

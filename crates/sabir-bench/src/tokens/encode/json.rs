@@ -7,6 +7,7 @@
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
+use super::axon;
 use crate::tokens::scenario::{Act, Call, Comparison, Fields, Message, MetaKey, Term, To};
 
 pub(super) fn descriptive(message: &Message) -> Result<Value> {
@@ -85,21 +86,7 @@ const SHORT: Words = Words {
     to: "t",
     to_many: "t",
     content: "c",
-    meta: |key| match key {
-        MetaKey::Id => "id",
-        MetaKey::Version => "%%",
-        MetaKey::ReplyTo => "re",
-        MetaKey::SentAt => "ts",
-        MetaKey::Conversation => "ctx",
-        MetaKey::TimeToLive => "ttl",
-        MetaKey::Priority => "^",
-        MetaKey::Signature => "sig",
-        MetaKey::Authorization => "authz",
-        MetaKey::Tenant => "tenant",
-        MetaKey::ErrorNamespace => "err_ns",
-        MetaKey::Transaction => "txn_id",
-        MetaKey::TransactionState => "txn_state",
-    },
+    meta: axon::meta_key,
     kind: "#",
     call: "()",
     args: "a",

@@ -1,5 +1,5 @@
-//! What could stand at the cursor of an AXON text. Decided from the tokens before it, because a text that is being
-//! typed has no tree yet worth asking.
+//! What could stand at the cursor of an AXON text. Decided from the tokens before it, because a text
+//! that is being typed has no tree yet worth asking.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Which number the next message of a sender has.
+//! Which number the next message of a sender has. Whether the numbers of a text are in order is not
+//! asked here.
 
 use std::collections::HashMap;
 
@@ -7,11 +8,11 @@ use sabir_llmx::Node;
 /// The last sequence number of every sender. LLMX numbers messages and AXON does not, so a message
 /// from AXON gets the next number of its sender.
 #[derive(Default)]
-pub(crate) struct Sequence {
+pub(crate) struct Numbering {
     last: HashMap<String, u64>,
 }
 
-impl Sequence {
+impl Numbering {
     /// After the last number that LLMX has, it starts again.
     pub(crate) fn next(&self, sender: &str) -> u64 {
         const LAST: u64 = (1 << 53) - 1;
