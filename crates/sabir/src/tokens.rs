@@ -50,9 +50,8 @@ fn tokenizer_parser() -> impl TypedValueParser<Value = Tokenizer> {
     let values = Tokenizer::ALL.iter().map(|tokenizer| {
         clap::builder::PossibleValue::new(tokenizer.name()).help(tokenizer.description())
     });
-    // The parser has let only these names through.
     PossibleValuesParser::new(values)
-        .map(|name| Tokenizer::from_name(&name).unwrap_or(Tokenizer::O200k))
+        .try_map(|name| Tokenizer::from_name(&name).ok_or("there is no such vocabulary"))
 }
 
 /// What one text costs, by vocabulary.

@@ -5,6 +5,7 @@
 mod cli;
 mod editor;
 mod examples;
+mod files;
 mod hostile;
 mod lsp;
 mod lsp_llmx;
