@@ -1,0 +1,15 @@
+//! The queue pair between a person's program and an agent: submissions and events, the machine of
+//! sessions, tasks, turns and approvals, patches, and model streams. It names no channel, no clock
+//! and no file.
+
+mod items;
+mod protocol;
+mod stream;
+
+pub use items::{Content, Item, Role, Summary};
+pub use protocol::{
+    AbortReason, ApprovalGrant, ConfigureSession, Decision, Effort, Event, EventMsg, ExecOutput,
+    FileChange, InputItem, InputMode, Op, OutputStream, PlanStep, ProviderSettings, StepStatus,
+    Submission, TokenTotals, ToolInfo, WireApi,
+};
+pub use stream::{FailureKind, ModelEvent, ModelFailure, Usage};

@@ -1,0 +1,1 @@
+//! Servers and clients: the transports of the queue pair, and the protocols of editors.
