@@ -1,1 +1,31 @@
 //! The journal and its tables, in SQLite. The only crate that links a database.
+//!
+//! One process owns a home: its [`Store`] appends batches of entries, many at a time in one
+//! transaction, and says when they are on disk. Anyone may read beside it with a [`Reader`].
+//! The entries form a hash chain, described in `docs/protocol/journal.md`, so that a change to what
+//! was written can be found. What the bodies mean is not known here: they are texts, with one
+//! exception, the first words of the user, which become the title of a session without one.
+
+#![expect(clippy::disallowed_methods, reason = "a store is files")]
+
+mod chain;
+mod connection;
+mod entry;
+mod error;
+mod home;
+mod journal;
+mod projection;
+mod queue;
+mod reader;
+mod schema;
+mod store;
+mod title;
+mod verify;
+mod writer;
+
+pub use chain::{Hash, Link, entry_hash, genesis_hash};
+pub use entry::{ApprovalState, Batch, Entry, Parent, SessionFacts, SessionId};
+pub use error::{StoreError, Tampered};
+pub use reader::{Bookmark, Line, Reader, Recorded, Scope, SessionFilter, SessionSummary};
+pub use store::{Options, Receipt, Rejected, Store};
+pub use verify::Verified;

@@ -1,0 +1,144 @@
+//! What goes wrong with a store. Texts are whole sentences' halves: they name the file and the way out.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+use crate::entry::SessionId;
+
+/// Clonable, because one failed transaction is told to everyone who waited for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreError {
+    /// Another process owns the home. Its number is missing when it has only just taken the lock.
+    InUse {
+        home: PathBuf,
+        pid: Option<u32>,
+    },
+    /// There is no store to read.
+    Missing {
+        path: PathBuf,
+    },
+    /// A newer Sabir wrote it.
+    NewerSchema {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
+    /// The file is no database, somebody else's database, or damaged.
+    Damaged {
+        path: PathBuf,
+        why: String,
+    },
+    /// What is in the journal is not what was written.
+    Tampered(Tampered),
+    /// The first entry of a session has to say where it runs.
+    UnknownSession {
+        session_id: SessionId,
+    },
+    /// A batch without entries, or with a time that no clock shows.
+    BadBatch {
+        why: &'static str,
+    },
+    TooLarge {
+        what: &'static str,
+        bytes: usize,
+        limit: usize,
+    },
+    /// A write failed. Nothing of its batch is in the journal, and no more is taken: what would
+    /// follow might depend on what was lost.
+    Failed {
+        why: String,
+    },
+    /// The store was closed before the batch was written.
+    Closed,
+    /// A file or the database could not be used.
+    Io {
+        path: PathBuf,
+        why: String,
+    },
+}
+
+/// Where the chain or a table first disagrees with the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tampered {
+    pub seq: u64,
+    pub why: &'static str,
+}
+
+impl StoreError {
+    pub(crate) fn io(path: &Path, error: &std::io::Error) -> Self {
+        Self::Io { path: path.to_owned(), why: error.to_string() }
+    }
+
+    pub(crate) fn database(path: &Path, error: &rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                Self::Damaged { path, why: error.to_string() }
+            }
+            _ => Self::Io { path, why: error.to_string() },
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl std::error::Error for Tampered {}
+
+impl From<Tampered> for StoreError {
+    fn from(tampered: Tampered) -> Self {
+        Self::Tampered(tampered)
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InUse { home, pid } => {
+                write!(f, "{} is in use by another process", home.display())?;
+                if let Some(pid) = pid {
+                    write!(f, " ({pid})")?;
+                }
+                f.write_str("; end that process, or use another home with --home DIR")
+            }
+            Self::Missing { path } => write!(f, "there is no store at {}", path.display()),
+            Self::NewerSchema { path, found, known } => write!(
+                f,
+                "{} was written by a newer sabir (schema {found}, this one knows {known}); \
+                 update sabir, or use another home with --home DIR",
+                path.display()
+            ),
+            Self::Damaged { path, why } => write!(
+                f,
+                "{} is not a readable store: {why}; restore it from a copy, or move it away to \
+                 start afresh",
+                path.display()
+            ),
+            Self::Tampered(tampered) => tampered.fmt(f),
+            Self::UnknownSession { session_id } => {
+                write!(
+                    f,
+                    "session {session_id} is not in the store, and the batch does not start it"
+                )
+            }
+            Self::BadBatch { why } => write!(f, "the batch cannot be written: {why}"),
+            Self::TooLarge { what, bytes, limit } => {
+                write!(f, "{what} of {bytes} bytes is over the limit of {limit}")
+            }
+            Self::Failed { why } => write!(
+                f,
+                "the journal takes no more entries because a write failed: {why}; make room or \
+                 repair the disk, then start again"
+            ),
+            Self::Closed => f.write_str("the store is closed"),
+            Self::Io { path, why } => write!(f, "cannot use {}: {why}", path.display()),
+        }
+    }
+}
+
+impl fmt::Display for Tampered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the journal was changed after it was written: entry {}: {}", self.seq, self.why)
+    }
+}

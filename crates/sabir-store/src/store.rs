@@ -1,0 +1,202 @@
+//! The handle of the process that owns a home.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+
+use crate::chain::Hash;
+use crate::connection::{genesis, open_writer};
+use crate::entry::Batch;
+use crate::error::StoreError;
+use crate::projection::Projector;
+use crate::queue::{Bounds, Queue};
+use crate::reader::Reader;
+use crate::writer::Writer;
+use crate::{home, journal, schema};
+
+/// Appends to the journal. Clones share one writer; when the last is dropped, what waits is written,
+/// the file is closed and the home is free.
+#[derive(Clone, Debug)]
+pub struct Store(Arc<Owner>);
+
+/// What can be said when a store is opened.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Goes into the hash before the first entry, so that two journals of equal content differ.
+    /// Only a new store takes it; an old one keeps what it was made with.
+    pub store_id: String,
+    /// The database never grows beyond this. A batch that does not fit fails, and with it the store.
+    pub max_bytes: Option<u64>,
+    /// Entries and bytes that may wait for the disk before `append` hands batches back.
+    pub max_waiting_entries: usize,
+    pub max_waiting_bytes: usize,
+}
+
+/// The entries of a batch are on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    pub first_seq: u64,
+    pub last_seq: u64,
+    /// The hash of the last one.
+    pub hash: Hash,
+}
+
+/// What `append` hands back when too much waits for the disk.
+pub struct Rejected<F> {
+    pub batch: Batch,
+    pub done: F,
+}
+
+#[derive(Debug)]
+struct Owner {
+    home: PathBuf,
+    queue: Arc<Queue>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Store {
+    /// Opens the store of `home`, and makes both when they are missing.
+    ///
+    /// # Errors
+    ///
+    /// When another process owns the home, when the file is damaged, newer than this program or
+    /// changed near its end, and when the disk does not let us.
+    pub fn open(home: &Path) -> Result<Self, StoreError> {
+        Self::open_with(home, &Options::default())
+    }
+
+    /// # Errors
+    ///
+    /// As [`Store::open`].
+    pub fn open_with(home: &Path, options: &Options) -> Result<Self, StoreError> {
+        let lock = home::own(home)?;
+        let path = home::make_database_file(home)?;
+        let mut connection = open_writer(&path, options.max_bytes)?;
+        schema::prepare(&mut connection, &path, &options.store_id)?;
+        let head = genesis(&connection)
+            .map_err(Into::into)
+            .and_then(|genesis| journal::check_tail(&connection, genesis, TAIL))
+            .map_err(|broken| broken.at(&path))?;
+        let writer = Writer {
+            connection,
+            lock,
+            path: path.clone(),
+            head,
+            projector: Projector::default(),
+            failed: None,
+            logged: 0,
+        };
+        let bounds =
+            Bounds { entries: options.max_waiting_entries, bytes: options.max_waiting_bytes };
+        let queue = Arc::new(Queue::new(bounds));
+        let thread = thread::Builder::new()
+            .name("sabir-store".to_owned())
+            .spawn({
+                let queue = Arc::clone(&queue);
+                move || writer.run(&queue)
+            })
+            .map_err(|error| StoreError::io(&path, &error))?;
+        Ok(Self(Arc::new(Owner { home: home.to_owned(), queue, thread: Some(thread) })))
+    }
+
+    /// Queues the batch; `done` is called on the writer's thread once it is on disk or has failed.
+    /// It should be quick: the next batch waits for it.
+    ///
+    /// # Errors
+    ///
+    /// When too much waits for the disk: then nothing happened, and both come back.
+    pub fn append<F>(&self, batch: Batch, done: F) -> Result<(), Rejected<F>>
+    where
+        F: FnOnce(Result<Receipt, StoreError>) + Send + 'static,
+    {
+        let rejected = |(batch, done)| Rejected { batch, done };
+        self.0.queue.try_append(batch, done).map_err(rejected)
+    }
+
+    /// Like [`Store::append`], but waits while too much waits for the disk.
+    pub fn append_blocking(
+        &self,
+        batch: Batch,
+        done: impl FnOnce(Result<Receipt, StoreError>) + Send + 'static,
+    ) {
+        self.0.queue.append(batch, Box::new(done));
+    }
+
+    /// Appends and waits until it is on disk. Never to be called from a `done`, which runs on the
+    /// thread that this waits for.
+    ///
+    /// # Errors
+    ///
+    /// When the batch was not written.
+    pub fn append_and_wait(&self, batch: Batch) -> Result<Receipt, StoreError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.append_blocking(batch, move |result| {
+            // The receiver is there: it waits below.
+            let _ = sender.send(result);
+        });
+        receiver.recv().unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Makes every table but the journal again, from the journal.
+    ///
+    /// # Errors
+    ///
+    /// When an entry cannot be read or the disk does not let us; the tables are then as before.
+    pub fn rebuild(&self) -> Result<(), StoreError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.0.queue.rebuild(Box::new(move |result| {
+            // The receiver is there: it waits below.
+            let _ = sender.send(result);
+        }));
+        receiver.recv().unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// A reader of what has been acknowledged so far and of what follows.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be opened once more.
+    pub fn reader(&self) -> Result<Reader, StoreError> {
+        Reader::open(&self.0.home)
+    }
+
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.0.home
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            store_id: String::new(),
+            max_bytes: None,
+            // A few transactions' worth: enough to keep the disk busy, little enough to lose nothing
+            // but time when it is slow.
+            max_waiting_entries: 16_384,
+            max_waiting_bytes: 64 << 20,
+        }
+    }
+}
+
+impl<F> fmt::Debug for Rejected<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rejected").field("batch", &self.batch).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.queue.close();
+        let Some(thread) = self.thread.take() else { return };
+        // The last handle may be one that a `done` held; the writer cannot wait for itself.
+        if thread.thread().id() != thread::current().id() {
+            // It has nothing to say that was not said to those who waited.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// How many entries at the end of the chain are checked at every start.
+const TAIL: u64 = 64;

@@ -1,0 +1,246 @@
+//! The thread that owns the connection: it takes everything that waits, writes it in one
+//! transaction, and tells everyone that it is on disk.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::chain::Hash;
+use crate::entry::{Batch, Entry, Kind};
+use crate::error::{StoreError, Tampered};
+use crate::home::Lock;
+use crate::journal::{self, Broken, COLUMNS, Columns, Head, Place, UNREADABLE};
+use crate::projection::Projector;
+use crate::queue::{Done, Queue, Work, answer};
+use crate::store::Receipt;
+
+pub(crate) struct Writer {
+    // The order matters when it is dropped: the connection closes before another may open the file.
+    pub(crate) connection: Connection,
+    #[expect(dead_code, reason = "held, not read")]
+    pub(crate) lock: Lock,
+    pub(crate) path: PathBuf,
+    pub(crate) head: Head,
+    pub(crate) projector: Projector,
+    /// Why nothing is written any more.
+    pub(crate) failed: Option<String>,
+    /// Written since the log was last copied into the database.
+    pub(crate) logged: usize,
+}
+
+/// A batch on its way into the transaction.
+struct Accepted {
+    batch: Batch,
+    hashes: Vec<Hash>,
+    receipt: Receipt,
+    done: Done<Receipt>,
+}
+
+impl Writer {
+    pub(crate) fn run(mut self, queue: &Arc<Queue>) {
+        let _abandon = Abandon(queue);
+        queue.claim();
+        while let Some(mut waiting) = queue.take_all() {
+            while let Some(work) = waiting.pop_front() {
+                match work {
+                    Work::Append { batch, done } => {
+                        let mut group = vec![(batch, done)];
+                        take_appends(&mut waiting, &mut group);
+                        self.append(group);
+                    }
+                    Work::Rebuild { done } => {
+                        let result = self.rebuild();
+                        answer(done, result);
+                    }
+                }
+            }
+            self.checkpoint();
+        }
+    }
+
+    fn append(&mut self, group: Vec<(Batch, Done<Receipt>)>) {
+        let mut head = self.head;
+        let (mut accepted, mut refused) = (Vec::with_capacity(group.len()), Vec::new());
+        let mut started = HashSet::new();
+        for (batch, done) in group {
+            // Judged before the transaction, so that one wrong batch costs the others nothing.
+            match self.judge(&batch, &mut started) {
+                Ok(()) => accepted.push(chain(batch, done, &mut head)),
+                Err(error) => refused.push((done, error)),
+            }
+        }
+        let result = if accepted.is_empty() { Ok(()) } else { self.write(&accepted) };
+        match result {
+            Ok(()) => {
+                self.head = head;
+                for Accepted { done, receipt, .. } in accepted {
+                    answer(done, Ok(receipt));
+                }
+            }
+            Err(broken) => {
+                let error = self.fail(broken);
+                for Accepted { done, .. } in accepted {
+                    answer(done, Err(error.clone()));
+                }
+            }
+        }
+        for (done, error) in refused {
+            answer(done, Err(error));
+        }
+    }
+
+    fn judge(&mut self, batch: &Batch, started: &mut HashSet<String>) -> Result<(), StoreError> {
+        self.check_alive()?;
+        if batch.entries.is_empty() {
+            return Err(StoreError::BadBatch { why: "it has no entries" });
+        }
+        if i64::try_from(batch.at_ms).is_err() {
+            return Err(StoreError::BadBatch { why: "its time is too far away" });
+        }
+        let too_large = |what, bytes, limit| Err(StoreError::TooLarge { what, bytes, limit });
+        if let Some(bytes) = batch.entries.iter().map(Entry::bytes).find(|it| *it > MAX_ENTRY) {
+            return too_large("an entry", bytes, MAX_ENTRY);
+        }
+        if batch.bytes() > MAX_BATCH {
+            return too_large("a batch", batch.bytes(), MAX_BATCH);
+        }
+        let id = batch.session_id.as_str();
+        if id.is_empty() || id.len() > MAX_ID {
+            return Err(StoreError::BadBatch { why: "a session id has 1 to 256 bytes" });
+        }
+        if started.contains(id) {
+            return Ok(());
+        }
+        if self.projector.knows(&self.connection, id).map_err(|error| self.fail(error.into()))? {
+            return Ok(());
+        }
+        if batch.entries.first().is_some_and(|entry| entry.row().kind == Kind::Session) {
+            started.insert(id.to_owned());
+            return Ok(());
+        }
+        Err(StoreError::UnknownSession { session_id: batch.session_id.clone() })
+    }
+
+    fn write(&mut self, accepted: &[Accepted]) -> Result<(), Broken> {
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for Accepted { batch, hashes, receipt, .. } in accepted {
+            for ((entry, hash), seq) in batch.entries.iter().zip(hashes).zip(receipt.first_seq..) {
+                let session_id = batch.session_id.as_str();
+                let place = Place { seq, session_id, at_ms: batch.at_ms };
+                let row = entry.row();
+                journal::insert(&transaction, place, &row, hash)?;
+                self.projector.apply(&transaction, place, &row)?;
+                self.logged += ROW_OVERHEAD + row.body.len();
+            }
+        }
+        self.projector.flush(&transaction)?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn rebuild(&mut self) -> Result<(), StoreError> {
+        self.check_alive()?;
+        self.rewrite_tables().map_err(|broken| self.fail(broken))
+    }
+
+    fn rewrite_tables(&mut self) -> Result<(), Broken> {
+        self.projector = Projector::default();
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for table in Kind::ALL.map(Kind::table) {
+            transaction.execute(&format!("DELETE FROM {table}"), [])?;
+        }
+        transaction.execute("DELETE FROM sessions", [])?;
+        {
+            let sql = format!("SELECT {COLUMNS} FROM journal ORDER BY seq");
+            let mut statement = transaction.prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let (place, row) = Columns::of(row)?.read()?;
+                self.projector.apply(&transaction, place, &row)?;
+                self.logged += ROW_OVERHEAD;
+            }
+        }
+        self.projector.flush(&transaction)?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Copies the log into the database, once it is long. Nobody waits for this.
+    fn checkpoint(&mut self) {
+        if self.failed.is_some() || self.logged < CHECKPOINT {
+            return;
+        }
+        // Passive: a reader may keep part of the log in use; the rest follows another time.
+        let result = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        match result {
+            Ok(()) => self.logged = 0,
+            Err(error) => {
+                self.fail(error.into());
+            }
+        }
+    }
+
+    fn check_alive(&self) -> Result<(), StoreError> {
+        match &self.failed {
+            Some(why) => Err(StoreError::Failed { why: why.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn fail(&mut self, broken: Broken) -> StoreError {
+        let why = match broken {
+            Broken::Database(error) => format!("{}: {error}", self.path.display()),
+            Broken::Chain(Tampered { seq, why: UNREADABLE }) => {
+                format!("{}: entry {seq} cannot be read", self.path.display())
+            }
+            Broken::Chain(tampered) => tampered.to_string(),
+        };
+        self.failed = Some(why.clone());
+        StoreError::Failed { why }
+    }
+}
+
+fn take_appends(waiting: &mut VecDeque<Work>, group: &mut Vec<(Batch, Done<Receipt>)>) {
+    while let Some(work) = waiting.pop_front() {
+        match work {
+            Work::Append { batch, done } => group.push((batch, done)),
+            work @ Work::Rebuild { .. } => return waiting.push_front(work),
+        }
+    }
+}
+
+fn chain(batch: Batch, done: Done<Receipt>, head: &mut Head) -> Accepted {
+    let first_seq = head.seq + 1;
+    let mut hashes = Vec::with_capacity(batch.entries.len());
+    for entry in &batch.entries {
+        head.follow(batch.session_id.as_str(), batch.at_ms, &entry.row());
+        hashes.push(head.hash);
+    }
+    let receipt = Receipt { first_seq, last_seq: head.seq, hash: head.hash };
+    Accepted { batch, hashes, receipt, done }
+}
+
+/// However the thread ends, nobody is left waiting.
+struct Abandon<'q>(&'q Arc<Queue>);
+
+impl Drop for Abandon<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+/// Larger than any message we know, smaller than what would stop the machine.
+const MAX_ENTRY: usize = 64 << 20;
+const MAX_BATCH: usize = 256 << 20;
+const MAX_ID: usize = 256;
+
+/// What a row costs in the log besides its body: keys, hash, and its row in a table.
+const ROW_OVERHEAD: usize = 200;
+
+/// How much is in the log before it is copied. Long, because each copy syncs two files; short
+/// enough that a restart after a crash reads it in a moment.
+const CHECKPOINT: usize = 8 << 20;

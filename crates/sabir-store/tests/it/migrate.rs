@@ -1,0 +1,107 @@
+//! Files of older and newer programs.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use sabir_store::{Reader, Scope, Store, StoreError, genesis_hash};
+
+use crate::sample::{batch, filled, home, item, reader, session, two_sessions};
+
+/// A store as the program of version `version` left it: its tables, and what [`filled`] writes.
+fn old_store(home: &Path, version: usize) {
+    let new = crate::sample::home();
+    filled(new.path());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(version <= files.len());
+    let connection = Connection::open(home.join("sabir.db")).unwrap();
+    for file in &files[..version] {
+        connection.execute_batch(&std::fs::read_to_string(file).unwrap()).unwrap();
+    }
+    let source = new.path().join("sabir.db");
+    connection.execute("ATTACH ?1 AS new", [source.to_str().unwrap()]).unwrap();
+    for table in [
+        "meta",
+        "journal",
+        "sessions",
+        "session_facts",
+        "submissions",
+        "events",
+        "items",
+        "turns",
+        "approvals",
+        "notes",
+    ] {
+        let copy = format!("INSERT INTO main.{table} SELECT * FROM new.{table}");
+        connection.execute_batch(&copy).unwrap();
+    }
+    connection
+        .execute_batch(&format!(
+            "DETACH new; PRAGMA application_id = 0x53616272; PRAGMA user_version = {version};"
+        ))
+        .unwrap();
+}
+
+fn schema(home: &Path) -> Vec<String> {
+    let connection = Connection::open(home.join("sabir.db")).unwrap();
+    let mut statement = connection
+        .prepare(
+            "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1",
+        )
+        .unwrap();
+    let rows = statement.query_map([], |row| row.get(0)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[test]
+fn every_old_version_is_opened_and_becomes_the_newest() {
+    let fresh = home();
+    filled(fresh.path());
+    for version in 1..=2 {
+        let home = home();
+        old_store(home.path(), version);
+        // Before anyone migrates it, it can be read.
+        let found = reader(home.path()).find_response("resp-1").unwrap().unwrap();
+        assert_eq!((found.session_id, found.seq), (session("s1"), 10));
+        assert_eq!(reader(home.path()).verify().unwrap().entries, 10);
+        let store = Store::open(home.path()).unwrap();
+        let receipt = store.append_and_wait(batch("s1", 9, vec![item("new")])).unwrap();
+        assert_eq!(receipt.first_seq, 11);
+        drop(store);
+        assert_eq!(schema(home.path()), schema(fresh.path()), "version {version}");
+        assert_eq!(reader(home.path()).verify().unwrap().entries, 11);
+    }
+}
+
+#[test]
+fn a_newer_store_is_left_alone() {
+    let home = home();
+    filled(home.path());
+    let connection = Connection::open(home.path().join("sabir.db")).unwrap();
+    connection.execute_batch("PRAGMA user_version = 99").unwrap();
+    drop(connection);
+    let path = home.path().join("sabir.db");
+    let expected = StoreError::NewerSchema { path, found: 99, known: 2 };
+    assert_eq!(Store::open(home.path()).unwrap_err(), expected);
+    assert_eq!(Reader::open(home.path()).unwrap_err(), expected);
+    assert!(expected.to_string().contains("was written by a newer sabir (schema 99"));
+}
+
+/// QP-J4: the hash before the first entry comes from the store's id.
+#[test]
+fn a_store_keeps_the_id_it_was_made_with() {
+    let home = home();
+    for id in ["first", "second"] {
+        let options = sabir_store::Options { store_id: id.to_owned(), ..Default::default() };
+        let store = Store::open_with(home.path(), &options).unwrap();
+        for batch in two_sessions() {
+            store.append_and_wait(batch).unwrap();
+        }
+    }
+    let lines = reader(home.path()).journal(Scope::All, 0, 1).unwrap();
+    assert!(lines[0].follows(&genesis_hash("first")));
+    assert!(!lines[0].follows(&genesis_hash("second")));
+    reader(home.path()).verify().unwrap();
+}
