@@ -4,6 +4,7 @@
 
 mod items;
 mod protocol;
+mod retry;
 mod stream;
 
 pub use items::{Content, Item, Role, Summary};
@@ -12,4 +13,8 @@ pub use protocol::{
     FileChange, InputItem, InputMode, Op, OutputStream, PlanStep, ProviderSettings, StepStatus,
     Submission, TokenTotals, ToolInfo, WireApi,
 };
-pub use stream::{FailureKind, ModelEvent, ModelFailure, Usage};
+pub use retry::{RetryRules, delay_ms, is_retryable};
+pub use stream::{
+    FailureKind, ModelEvent, ModelFailure, ModelRequest, SseDecoder, SseEvent, SseTooLarge,
+    StreamDecoder, Usage,
+};

@@ -1,6 +1,18 @@
 //! What a model sends while it answers, as plain values: the same for every wire, and the same
 //! however the bytes were cut on their way.
 
+mod chat;
+mod decoder;
+mod failure;
+mod lax;
+mod request;
+mod responses;
+mod sse;
+
+pub use decoder::StreamDecoder;
+pub use request::ModelRequest;
+pub use sse::{SseDecoder, SseEvent, SseTooLarge};
+
 use crate::items::Item;
 
 /// One thing that a stream said.
@@ -74,4 +86,15 @@ pub enum FailureKind {
     Refused,
     /// This side is set up wrongly: no key, no such host, a wrong URL.
     Configuration,
+}
+
+/// Every new item is compared with those before it, so that their number must be bounded. No model
+/// makes a hundredth of this in one response.
+const MOST_ITEMS: usize = 4096;
+
+fn too_many() -> ModelFailure {
+    ModelFailure::new(
+        FailureKind::Refused,
+        format!("the response has more than {MOST_ITEMS} items"),
+    )
 }

@@ -1,11 +1,16 @@
 //! What the tests of several crates share. Never a dependency of shipped code.
 //!
-//! It knows folders of cases and pages of rules, and nothing of what is in them.
+//! It knows folders of cases and pages of rules, and nothing of what is in them; and it can play a
+//! model server.
 
-#![expect(clippy::disallowed_methods, reason = "fixtures are files, and only tests read them here")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "fixtures are files, waits are bounded by the clock"
+)]
 
 mod cases;
 mod corpus;
+pub mod fake_model;
 mod rules;
 
 pub use cases::{Case, cases};

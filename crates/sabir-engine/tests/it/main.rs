@@ -1,0 +1,6 @@
+//! Integration tests, one module for each concern.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod model_request;
+mod model_stream;
