@@ -3,6 +3,7 @@
 //! and no file.
 
 mod items;
+pub mod patch;
 mod protocol;
 mod retry;
 mod stream;
