@@ -1,1 +1,5 @@
 //! Drives the engine: processes, the sandbox, files, the clock, model clients and tools.
+#![expect(clippy::disallowed_methods, reason = "this crate is where the world is touched")]
+
+pub mod process;
+pub mod sandbox;

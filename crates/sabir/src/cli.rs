@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
-use crate::{axon, convert, explain, generate, llmx, lsp, tokens};
+use crate::{axon, convert, explain, generate, llmx, lsp, sandbox, tokens};
 
 /// The lingua franca for language-model agents.
 #[derive(Debug, Parser)]
@@ -28,6 +28,7 @@ enum Command {
     Llmx(LlmxCommand),
     Convert(convert::ConvertArgs),
     Tokens(tokens::TokensArgs),
+    Sandbox(sandbox::SandboxArgs),
     /// Explain a diagnostic code, or list all of them
     #[command(after_help = "\
 Examples:
@@ -157,6 +158,10 @@ pub(crate) fn run() -> ExitCode {
         // The language server owns both streams and has exit codes of its own.
         return lsp::serve();
     }
+    if let Command::Sandbox(args) = cli.command {
+        // The command inside writes to both streams, and its exit code is ours.
+        return args.run();
+    }
     let mut output = Output::stdout();
     let mut notes = Notes::stderr();
     let done = cli.command.run(&mut output, &mut notes).and_then(|exit| {
@@ -180,7 +185,7 @@ impl Command {
             Command::Convert(args) => args.run(output, notes),
             Command::Tokens(args) => args.run(output, notes),
             Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
-            Command::Lsp { .. } => Ok(Exit::Done),
+            Command::Lsp { .. } | Command::Sandbox(_) => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),
             Command::Man { dir } => generate::manual(dir.as_deref(), Cli::command(), output),
         }

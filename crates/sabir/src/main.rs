@@ -21,11 +21,19 @@ mod output;
 mod place;
 mod render;
 mod report;
+mod sandbox;
 mod tokens;
 mod tongue;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    // Before anything else: a helper must not have started a thread.
+    if args.next().is_some_and(|first| first == sabir_host::sandbox::HELPER_ARGUMENT) {
+        return sabir_host::sandbox::main(args);
+    }
+    // Without it the program works as well, only less secretly.
+    let _ = sabir_host::sandbox::protect_self();
     cli::run()
 }

@@ -1,0 +1,63 @@
+//! The variables that a command gets.
+
+use std::ffi::{OsStr, OsString};
+
+use crate::sandbox::{Layer, Network};
+
+/// What is inherited, without what smells of a secret, and with what tells a command where it is.
+pub(crate) fn clean(
+    inherited: impl IntoIterator<Item = (OsString, OsString)>,
+    layer: Option<Layer>,
+    network: Network,
+) -> Vec<(OsString, OsString)> {
+    let mut env: Vec<_> = inherited
+        .into_iter()
+        .filter(|(name, _)| !is_secret(name) && name != SANDBOX && name != NETWORK_DISABLED)
+        .collect();
+    if let Some(layer) = layer {
+        env.push((SANDBOX.into(), layer.name().into()));
+    }
+    if network == Network::Off {
+        env.push((NETWORK_DISABLED.into(), "1".into()));
+    }
+    env
+}
+
+const SANDBOX: &str = "SABIR_SANDBOX";
+const NETWORK_DISABLED: &str = "SABIR_SANDBOX_NETWORK_DISABLED";
+
+fn is_secret(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_ascii_uppercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+const SECRET_WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_decide() {
+        let inherited = [
+            "PATH",
+            "OPENAI_API_KEY",
+            "gh_token",
+            "MySecretThing",
+            "HOME",
+            "DB_PASSWORD",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "SABIR_SANDBOX",
+        ];
+        let inherited = inherited.map(|name| (OsString::from(name), OsString::from("x")));
+        let names = |layer, network| {
+            let env = clean(inherited.clone(), layer, network);
+            env.into_iter().map(|(name, value)| format!("{name:?}={value:?}")).collect::<Vec<_>>()
+        };
+        assert_eq!(names(None, Network::On), [r#""PATH"="x""#, r#""HOME"="x""#]);
+        assert_eq!(
+            names(Some(Layer::Bubblewrap), Network::Off)[2..],
+            [r#""SABIR_SANDBOX"="bubblewrap""#, r#""SABIR_SANDBOX_NETWORK_DISABLED"="1""#]
+        );
+    }
+}
