@@ -1,5 +1,11 @@
 //! Drives the engine: processes, the sandbox, files, the clock, model clients and tools.
+
 #![expect(clippy::disallowed_methods, reason = "this crate is where the world is touched")]
 
+mod mcp;
 pub mod process;
 pub mod sandbox;
+
+pub use mcp::{
+    ExternalTool, Mcp, McpConfig, McpConfigError, McpError, McpNotice, McpOutput, ToolEffects,
+};
