@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
-use crate::{axon, convert, explain, generate, llmx, lsp, tokens};
+use crate::{axon, convert, explain, generate, llmx, lsp, patch, tokens};
 
 /// The lingua franca for language-model agents.
 #[derive(Debug, Parser)]
@@ -28,6 +28,7 @@ enum Command {
     Llmx(LlmxCommand),
     Convert(convert::ConvertArgs),
     Tokens(tokens::TokensArgs),
+    Patch(patch::PatchArgs),
     /// Explain a diagnostic code, or list all of them
     #[command(after_help = "\
 Examples:
@@ -179,6 +180,7 @@ impl Command {
             Command::Llmx(command) => command.run(output, notes),
             Command::Convert(args) => args.run(output, notes),
             Command::Tokens(args) => args.run(output, notes),
+            Command::Patch(args) => args.run(output, notes),
             Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
             Command::Lsp { .. } => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),
