@@ -2,10 +2,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "this crate is where the world is touched")]
 
+mod files;
 mod mcp;
 pub mod process;
 pub mod sandbox;
 
+pub use files::{
+    Applied, AppliedFile, ApplyError, BeforeFile, Recovered, Root, apply, recover, revert,
+};
 pub use mcp::{
     ExternalTool, Mcp, McpConfig, McpConfigError, McpError, McpNotice, McpOutput, ToolEffects,
 };

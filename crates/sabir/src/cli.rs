@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
-use crate::{axon, convert, explain, generate, llmx, lsp, sandbox, tokens};
+use crate::{axon, convert, explain, generate, llmx, lsp, patch, sandbox, tokens};
 
 /// The lingua franca for language-model agents.
 #[derive(Debug, Parser)]
@@ -29,6 +29,7 @@ enum Command {
     Convert(convert::ConvertArgs),
     Tokens(tokens::TokensArgs),
     Sandbox(sandbox::SandboxArgs),
+    Patch(patch::PatchArgs),
     /// Explain a diagnostic code, or list all of them
     #[command(after_help = "\
 Examples:
@@ -184,6 +185,7 @@ impl Command {
             Command::Llmx(command) => command.run(output, notes),
             Command::Convert(args) => args.run(output, notes),
             Command::Tokens(args) => args.run(output, notes),
+            Command::Patch(args) => args.run(output, notes),
             Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
             Command::Lsp { .. } | Command::Sandbox(_) => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),

@@ -169,7 +169,7 @@ impl<'a, 't> Index<'a, 't> {
     ) -> Result<&Level<'t>, PlanErrorKind> {
         let slot = &mut self.levels[likeness as usize];
         if slot.is_none() {
-            budget.spend(self.file.byte_len() + self.file.len())?;
+            budget.spend(self.file.byte_len() + LINE * self.file.len())?;
         }
         Ok(slot.get_or_insert_with(|| Level::new(self.file, likeness)))
     }
@@ -203,6 +203,9 @@ impl Level<'_> {
         Ok(None)
     }
 }
+
+/// A line that is put in its place costs as much as this many bytes that are read.
+pub(super) const LINE: usize = 16;
 
 /// About a second or two of work. A patch that fits its file spends little more than the sizes of
 /// both; one that reads a file of four megabytes a hundred times stays below.

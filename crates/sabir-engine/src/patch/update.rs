@@ -2,7 +2,7 @@
 
 use super::MAX_FILE_BYTES;
 use super::error::{Elsewhere, PlanErrorKind};
-use super::index::{Budget, Index};
+use super::index::{Budget, Index, LINE};
 use super::parse::shortened;
 use super::syntax::{Chunk, ChunkLine};
 use super::text::{FileText, Rewrite};
@@ -25,6 +25,7 @@ pub(super) fn update(text: &str, chunks: &[Chunk], budget: &mut Budget) -> Resul
     };
     budget.spend(text.len()).map_err(at(first))?;
     let file = FileText::new(text).map_err(at(first))?;
+    budget.spend(LINE * file.len()).map_err(at(first))?;
     let mut index = Index::new(&file);
     let mut rewrite = Rewrite::new(&file);
     let mut reached = 0;

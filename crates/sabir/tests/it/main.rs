@@ -9,6 +9,7 @@ mod files;
 mod hostile;
 mod lsp;
 mod lsp_llmx;
+mod patch;
 mod process;
 mod readme;
 mod tongues;

@@ -1,6 +1,7 @@
 //! Running the program, never for ever.
 
 use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -24,7 +25,27 @@ pub(crate) fn sabir() -> Command {
 
 /// Runs `sabir ARGS` with `stdin`, and fails the test on a panic, a signal or a hang.
 pub(crate) fn run(args: &[&str], stdin: impl AsRef<[u8]>) -> Outcome {
-    let mut child = sabir().args(args).spawn().unwrap();
+    finish(sabir().args(args), args, stdin)
+}
+
+/// The same in a folder, and with nothing in the environment that says where files are kept but
+/// what is given.
+pub(crate) fn run_in(
+    folder: &Path,
+    envs: &[(&str, &PathBuf)],
+    args: &[&str],
+    stdin: impl AsRef<[u8]>,
+) -> Outcome {
+    let mut command = sabir();
+    command.current_dir(folder).args(args);
+    for name in ["SABIR_HOME", "XDG_DATA_HOME"] {
+        command.env_remove(name);
+    }
+    finish(command.envs(envs.iter().copied()), args, stdin)
+}
+
+fn finish(command: &mut Command, args: &[&str], stdin: impl AsRef<[u8]>) -> Outcome {
+    let mut child = command.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let stdin = stdin.as_ref().to_vec();
     // A program that stops reading early closes the pipe; that is its right.
