@@ -241,13 +241,15 @@ impl Log {
 }
 
 /// The test cases of the languages that a target reads. Names say which: those without a language
-/// are AXON's, and translation reads both.
+/// are AXON's, translation reads both, and model streams are recorded.
 fn seeds(target: &str) -> &'static [&'static str] {
     const AXON: &str = "crates/sabir-axon/tests/data";
     const LLMX: &str = "crates/sabir-llmx/tests/data";
+    const STREAMS: &str = "crates/sabir-engine/tests/data/streams";
     match target.split_once('_') {
         Some(("llmx", _)) => &[LLMX],
         Some(("translate", _)) => &[AXON, LLMX],
+        Some(("sse" | "model", _)) => &[STREAMS],
         _ => &[AXON],
     }
 }

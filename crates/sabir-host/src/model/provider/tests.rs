@@ -118,23 +118,93 @@ fn a_key_does_not_follow_another_address() {
 #[test]
 fn errors_help() {
     let none = ProviderSettings::default();
-    check_error("", &none, expect!["no model provider: pass --base-url, or write a section [providers.NAME] with a base_url"]);
-    check_error("[providers.a]\n[providers.b]", &none, expect![[r#"several providers and none chosen: write `default_provider = "NAME"` with one of: a, b"#]]);
+    check_error(
+        "",
+        &none,
+        expect![
+            "no model provider: pass --base-url, or write a section [providers.NAME] with a base_url"
+        ],
+    );
+    check_error(
+        "[providers.a]\n[providers.b]",
+        &none,
+        expect![[
+            r#"several providers and none chosen: write `default_provider = "NAME"` with one of: a, b"#
+        ]],
+    );
     check_error("[providers.a]", &none, expect!["the provider `a` has no base_url"]);
     check_error("[providers.a]", &named("b"), expect!["no provider `b`; there are: a"]);
     check_error("", &named("b"), expect!["no provider `b`: write a section [providers.b]"]);
-    check_error("default_provider = 'x'\n[providers.a]", &none, expect!["no provider `x`; there are: a"]);
-    check_error("default_providr = 'x'", &none, expect!["providers.toml: unknown key `default_providr` in the file; did you mean `default_provider`?"]);
-    check_error("providers = 3", &none, expect!["providers.toml: providers must be sections [providers.NAME]"]);
-    check_error(&format!("[providers.a]\nx = '{KEY}"), &none, expect!["providers.toml:2: invalid literal string, expected `'`"]);
-    check_error(&format!("[providers.a]\napi_key = '{KEY}'"), &none, expect!["providers.toml: a key cannot stand in [providers.a]; name the variable that holds it with `env_key`, or the file with `key_file`"]);
-    check_error("[providers.a]\nbaseurl = 'x'", &none, expect!["providers.toml: unknown key `baseurl` in [providers.a]; did you mean `base_url`?"]);
-    check_error("[providers.a]\nwire = 'x'", &none, expect!["providers.toml: unknown key `wire` in [providers.a]; did you mean `wire_api`?"]);
-    check_error("[providers.a]\nidle_timeout = 1", &none, expect!["providers.toml: unknown key `idle_timeout` in [providers.a]; did you mean `stream_idle_timeout_ms`?"]);
-    check_error("[providers.a]\ncolour = 1", &none, expect!["providers.toml: unknown key `colour` in [providers.a]"]);
-    check_error("[providers.a]\nwire_api = 'grpc'", &none, expect!["providers.toml: `wire_api` in [providers.a]: unknown variant `grpc`, expected `responses` or `chat`"]);
-    check_error("[providers.a]\nrequest_max_retries = 'many'", &none, expect![[r#"providers.toml: `request_max_retries` in [providers.a]: invalid type: string "many", expected u32"#]]);
-    check_error(&format!("[providers.a]\nheaders = '{KEY}'"), &none, expect!["providers.toml: `headers` in [providers.a] must be a table of strings"]);
+    check_error(
+        "default_provider = 'x'\n[providers.a]",
+        &none,
+        expect!["no provider `x`; there are: a"],
+    );
+    check_error(
+        "default_providr = 'x'",
+        &none,
+        expect![
+            "providers.toml: unknown key `default_providr` in the file; did you mean `default_provider`?"
+        ],
+    );
+    check_error(
+        "providers = 3",
+        &none,
+        expect!["providers.toml: providers must be sections [providers.NAME]"],
+    );
+    check_error(
+        &format!("[providers.a]\nx = '{KEY}"),
+        &none,
+        expect!["providers.toml:2: invalid literal string, expected `'`"],
+    );
+    check_error(
+        &format!("[providers.a]\napi_key = '{KEY}'"),
+        &none,
+        expect![
+            "providers.toml: a key cannot stand in [providers.a]; name the variable that holds it with `env_key`, or the file with `key_file`"
+        ],
+    );
+    check_error(
+        "[providers.a]\nbaseurl = 'x'",
+        &none,
+        expect!["providers.toml: unknown key `baseurl` in [providers.a]; did you mean `base_url`?"],
+    );
+    check_error(
+        "[providers.a]\nwire = 'x'",
+        &none,
+        expect!["providers.toml: unknown key `wire` in [providers.a]; did you mean `wire_api`?"],
+    );
+    check_error(
+        "[providers.a]\nidle_timeout = 1",
+        &none,
+        expect![
+            "providers.toml: unknown key `idle_timeout` in [providers.a]; did you mean `stream_idle_timeout_ms`?"
+        ],
+    );
+    check_error(
+        "[providers.a]\ncolour = 1",
+        &none,
+        expect!["providers.toml: unknown key `colour` in [providers.a]"],
+    );
+    check_error(
+        "[providers.a]\nwire_api = 'grpc'",
+        &none,
+        expect![
+            "providers.toml: `wire_api` in [providers.a]: unknown variant `grpc`, expected `responses` or `chat`"
+        ],
+    );
+    check_error(
+        "[providers.a]\nrequest_max_retries = 'many'",
+        &none,
+        expect![[
+            r#"providers.toml: `request_max_retries` in [providers.a]: invalid type: string "many", expected u32"#
+        ]],
+    );
+    check_error(
+        &format!("[providers.a]\nheaders = '{KEY}'"),
+        &none,
+        expect!["providers.toml: `headers` in [providers.a] must be a table of strings"],
+    );
     check_error(
         "[providers.a]\nbase_url = 'https://a/v1'\nenv_key = 'NOT_SET'",
         &none,
@@ -150,11 +220,37 @@ fn errors_help() {
         &none,
         expect!["the environment variable NOT_SET is not set: export NOT_SET=…"],
     );
-    check_error("", &at("models.example.org"), expect!["bad base_url models.example.org: relative URL without a base"]);
-    check_error("", &at("ftp://models.example.org"), expect!["bad base_url ftp://models.example.org: it must begin with http:// or https://"]);
-    check_error("", &at(&format!("https://me:{KEY}@models.example.org/v1")), expect!["bad base_url (not shown): a user or password cannot stand in it; use env_key or key_file"]);
-    check_error("", &at("https://models.example.org/v1/chat/completions/"), expect!["bad base_url https://models.example.org/v1/chat/completions/: leave `/chat/completions` out, it is added to it"]);
-    check_error("", &at("http://models.example.org/v1"), expect!["the key would travel unencrypted to http://models.example.org/v1; use https, or write `allow_plain_http = true` for this provider"]);
+    check_error(
+        "",
+        &at("models.example.org"),
+        expect!["bad base_url models.example.org: relative URL without a base"],
+    );
+    check_error(
+        "",
+        &at("ftp://models.example.org"),
+        expect!["bad base_url ftp://models.example.org: it must begin with http:// or https://"],
+    );
+    check_error(
+        "",
+        &at(&format!("https://me:{KEY}@models.example.org/v1")),
+        expect![
+            "bad base_url (not shown): a user or password cannot stand in it; use env_key or key_file"
+        ],
+    );
+    check_error(
+        "",
+        &at("https://models.example.org/v1/chat/completions/"),
+        expect![
+            "bad base_url https://models.example.org/v1/chat/completions/: leave `/chat/completions` out, it is added to it"
+        ],
+    );
+    check_error(
+        "",
+        &at("http://models.example.org/v1"),
+        expect![
+            "the key would travel unencrypted to http://models.example.org/v1; use https, or write `allow_plain_http = true` for this provider"
+        ],
+    );
 }
 
 #[test]
