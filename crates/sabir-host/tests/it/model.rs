@@ -244,7 +244,6 @@ async fn a_wait_that_is_given_up_loses_nothing() {
 /// A reader that does not ask keeps the server waiting.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn nothing_is_read_ahead_without_bound() {
-    let gate = Gate::new();
     let megabyte = responses::text_delta(&"x".repeat(1 << 20));
     let mut reply = Reply::sse([responses::text_delta("first")]);
     for _ in 0..64 {
@@ -255,7 +254,6 @@ async fn nothing_is_read_ahead_without_bound() {
         let reply = reply.then(responses::completed("resp_1"));
         move |_, _| Some(reply.clone())
     });
-    drop(gate);
     let mut stream = open(provider(&model, WireApi::Responses));
     assert_eq!(stream.next().await, Some(ModelEvent::TextDelta("first".to_owned())));
     assert_eq!(model.finished_replies(), 0);
