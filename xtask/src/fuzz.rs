@@ -241,15 +241,18 @@ impl Log {
 }
 
 /// The test cases of the languages that a target reads. Names say which: those without a language
-/// are AXON's, translation reads both, and patches have scenarios of their own.
+/// are AXON's, translation reads both, patches have scenarios of their own, and model streams are
+/// recorded.
 fn seeds(target: &str) -> &'static [&'static str] {
     const AXON: &str = "crates/sabir-axon/tests/data";
     const LLMX: &str = "crates/sabir-llmx/tests/data";
     const PATCHES: &str = "crates/sabir-engine/tests/data/patch";
+    const STREAMS: &str = "crates/sabir-engine/tests/data/streams";
     match target.split_once('_') {
         Some(("llmx", _)) => &[LLMX],
         Some(("translate", _)) => &[AXON, LLMX],
         Some(("patch", _)) => &[PATCHES],
+        Some(("sse" | "model", _)) => &[STREAMS],
         _ => &[AXON],
     }
 }

@@ -13,6 +13,7 @@ mod instructions;
 mod plain;
 mod report;
 mod scaling;
+mod streams;
 mod timing;
 mod tokens;
 
@@ -28,10 +29,13 @@ const HELP: &str = "\
 Measures Sabir beside its peers and prints a table.
 
 Usage: sabir-bench [--quick] [--json FILE]
+       sabir-bench streams
        sabir-bench tokens [--check] [--json FILE]
 
   --quick      a few milliseconds each: shows that everything runs, measures nothing
   --json FILE  where to write the numbers [default: target/bench.json]
+
+  streams      measures the model streams alone
 
   tokens       counts what the notations cost in tokens, and writes docs/benchmarks/tokens.md
     --check      writes nothing; fails when the committed page is out of date
@@ -66,6 +70,10 @@ fn run() -> anyhow::Result<()> {
                 print!("{HELP}");
                 return Ok(());
             }
+            Arg::Value(what) if what == "streams" => {
+                print!("{}", streams::table(&streams::measure(effort)?));
+                return Ok(());
+            }
             Arg::Value(what) if what == "tokens" => return tokens::command(parser),
             // What runs under the instruction counter: one case, so many times over.
             Arg::Long("work") => {
@@ -92,9 +100,10 @@ fn run() -> anyhow::Result<()> {
     let times = timing::measure(&cases, &corpus, effort);
     let counts = instructions::measure(&cases, effort);
     let scaling = scaling::measure(effort)?;
+    let streams = streams::measure(effort)?;
     let report = Report::new(&cases, &corpus, &times, &counts, &scaling);
-    print!("{}", report.table());
-    report.write(&json)?;
+    print!("{}{}", report.table(), streams::table(&streams));
+    report.write(&json, &streams)?;
     eprintln!("numbers written to {}", json.display());
     Ok(())
 }

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::cases::{Case, Group};
 use crate::corpus::Corpus;
 use crate::scaling::Scaling;
+use crate::streams::StreamRow;
 
 pub(crate) struct Report<'r> {
     rows: Vec<Row>,
@@ -88,7 +89,7 @@ impl<'r> Report<'r> {
         out
     }
 
-    pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
+    pub(crate) fn write(&self, path: &Path, streams: &[StreamRow]) -> anyhow::Result<()> {
         let rows: Vec<_> = self
             .rows
             .iter()
@@ -120,7 +121,9 @@ impl<'r> Report<'r> {
             std::fs::create_dir_all(dir)
                 .with_context(|| format!("cannot make {}", dir.display()))?;
         }
-        let text = serde_json::to_string_pretty(&json!({ "rows": rows, "scaling": scaling }))?;
+        let text = serde_json::to_string_pretty(
+            &json!({ "rows": rows, "scaling": scaling, "streams": streams }),
+        )?;
         std::fs::write(path, text + "\n")
             .with_context(|| format!("cannot write {}", path.display()))
     }

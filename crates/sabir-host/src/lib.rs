@@ -4,6 +4,7 @@
 
 mod files;
 mod mcp;
+mod model;
 pub mod process;
 pub mod sandbox;
 
@@ -12,4 +13,8 @@ pub use files::{
 };
 pub use mcp::{
     ExternalTool, Mcp, McpConfig, McpConfigError, McpError, McpNotice, McpOutput, ToolEffects,
+};
+pub use model::{
+    LocalServer, ModelClient, ModelStream, Provider, ProviderError, Providers, Secret,
+    detect_local, probe_local,
 };

@@ -120,6 +120,11 @@ impl FakeModel {
             .wait_for(&wanted, |state| state.closed_by_client.contains(&connection).then_some(()));
     }
 
+    /// How many replies were written to their end.
+    pub fn finished_replies(&self) -> usize {
+        self.shared.lock().finished_replies
+    }
+
     /// How many connections were made.
     pub fn connections(&self) -> usize {
         self.shared.lock().connections
@@ -166,6 +171,7 @@ struct State {
     requests: Vec<Request>,
     unexpected: Vec<Request>,
     connections: usize,
+    finished_replies: usize,
     closed_by_client: Vec<usize>,
     is_over: bool,
 }
@@ -184,6 +190,7 @@ impl Shared {
             requests: Vec::new(),
             unexpected: Vec::new(),
             connections: 0,
+            finished_replies: 0,
             closed_by_client: Vec::new(),
             is_over: false,
         };
@@ -202,6 +209,10 @@ impl Shared {
         let mut state = self.lock();
         state.connections += 1;
         state.connections - 1
+    }
+
+    fn finished_reply(&self) {
+        self.lock().finished_replies += 1;
     }
 
     fn closed_by_client(&self, connection: usize) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -21,6 +22,8 @@ pub(super) enum Step {
     Bytes(Vec<u8>),
     /// Nothing more until the gate opens or the client goes away.
     Wait(Gate),
+    /// Nothing for so long.
+    Pause(Duration),
 }
 
 /// What comes after the last step.
@@ -97,6 +100,13 @@ impl Reply {
     #[must_use]
     pub fn then_wait(mut self, gate: &Gate) -> Self {
         self.steps.push(Step::Wait(gate.clone()));
+        self
+    }
+
+    /// Sends nothing for a while: for tests of timers, which nothing else can be.
+    #[must_use]
+    pub fn then_pause(mut self, pause: Duration) -> Self {
+        self.steps.push(Step::Pause(pause));
         self
     }
 

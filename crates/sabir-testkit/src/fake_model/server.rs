@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -126,10 +126,20 @@ impl<'s> Connection<'s> {
                         self.pause()?;
                     }
                 }
+                Step::Pause(pause) => {
+                    let end = Instant::now() + *pause;
+                    while Instant::now() < end {
+                        self.pause()?;
+                    }
+                }
             }
         }
         match reply.end {
-            End::Clean => self.write(b"0\r\n\r\n"),
+            End::Clean => {
+                self.write(b"0\r\n\r\n")?;
+                self.shared.finished_reply();
+                Ok(())
+            }
             End::Broken => Err(Over::ClosedByUs),
             End::Open => loop {
                 self.pause()?;
