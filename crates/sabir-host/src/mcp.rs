@@ -65,7 +65,7 @@ impl Mcp {
     /// where secrets are looked up; `directory` is where they work unless they have a `cwd`.
     pub async fn start(
         config: McpConfig,
-        environment: impl IntoIterator<Item = (OsString, OsString)>,
+        environment: Vec<(OsString, OsString)>,
         directory: &Path,
     ) -> Self {
         let environment = Environment::new(environment);

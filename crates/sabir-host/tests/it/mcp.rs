@@ -34,7 +34,7 @@ async fn start_in(directory: &Path, text: &str) -> Mcp {
         (OsString::from("SABIR_TEST_API_KEY"), OsString::from("inherited-secret")),
         (OsString::from("SABIR_TEST_PLAIN"), OsString::from("inherited-word")),
     ]);
-    Mcp::start(config, environment, directory).await
+    Mcp::start(config, environment.collect(), directory).await
 }
 
 async fn start(text: &str) -> Mcp {

@@ -39,7 +39,7 @@ async fn answers_that_are_none_are_errors_with_words() {
         MCP server `srv` refused `refuse` (error -32602): no, and [hidden] is no reason ()
         MCP server `srv` answered `strange` with something that is no tool result ()
         the arguments of `mcp__srv__echo` are not a JSON object (write the arguments as a JSON object)
-        no MCP server offers a tool `mcp__srv__ecco` ()
+        no MCP server offers a tool `mcp__srv__ecco` (call `mcp__srv__echo`)
         no MCP server offers a tool `mcp__srv__ech` (call `mcp__srv__echo`)"#]]
     .assert_eq(&words.join("\n"));
     assert_eq!(

@@ -41,7 +41,60 @@ fn complaints_name_the_key_and_what_to_type() {
         assert!(!format!("{error:?} {error} {}", error.help()).contains("hunter2"), "{case}");
         writeln!(shown, "{error}\n    {}", error.help()).unwrap();
     }
-    expect![[r#""#]].assert_eq(&shown);
+    expect![[r#"
+        `mcp` is not a section
+            write `[mcp.NAME]` on a line of its own, keys below it
+        `mcp.files` is not a section
+            write `[mcp.NAME]` on a line of its own, keys below it
+        `a__b` cannot be the name of an MCP server
+            use letters, digits, `-` and single `_` inside, at most 24 characters
+        `a b` cannot be the name of an MCP server
+            use letters, digits, `-` and single `_` inside, at most 24 characters
+        `[mcp.files]` has neither `command` nor `url`
+            write `command = ["prog", "arg"]` or `url = "https://host/mcp"`
+        unknown key `comand` in `[mcp.files]`
+            write `command`
+        unknown key `colour` in `[mcp.files]`
+            the keys are command, env, pass_env, cwd, url, headers, env_headers, startup_timeout_ms, call_timeout_ms, trusted, enabled_tools, disabled_tools
+        `command` in `[mcp.files]` has the wrong type
+            write `command = ["text", "text"]`
+        `command` in `[mcp.files]` has the wrong type
+            write `command = ["prog", "arg"]`
+        `[mcp.files]` has `url` beside `command`
+            remove `url` or `command`: a server is a command or an address
+        `[mcp.files]` has `headers` beside `command`
+            remove `headers` or `command`: a server is a command or an address
+        `[mcp.files]` has `cwd` beside `url`
+            remove `cwd` or `url`: a server is a command or an address
+        `env` in `[mcp.files]` has the wrong type
+            write `env = { NAME = "text" }`
+        `startup_timeout_ms` in `[mcp.files]` has the wrong type
+            write `startup_timeout_ms = 10000`
+        `call_timeout_ms` in `[mcp.files]` has the wrong type
+            write `call_timeout_ms = 10000`
+        `trusted` in `[mcp.files]` has the wrong type
+            write `trusted = true`
+        `sk-h…` in `[mcp.files]` is no name of a variable
+            write the name of a variable, not its value
+        `url` in `[mcp.web]` is not an address
+            write `url = "https://host/mcp"`
+        `url` in `[mcp.web]` is neither http nor https
+            write `url = "https://host/mcp"`
+        `url` in `[mcp.web]` holds a name or a password
+            write `url = "https://host/mcp"`
+        header `Authorization` in `[mcp.web]` is a secret, which comes from the environment only
+            write `env_headers = { Authorization = "NAME_OF_A_VARIABLE" }`
+        header `X-Api-Key` in `[mcp.web]` is a secret, which comes from the environment only
+            write `env_headers = { X-Api-Key = "NAME_OF_A_VARIABLE" }`
+        header `a b` in `[mcp.web]` is no name of a header
+            write `env_headers = { a b = "NAME_OF_A_VARIABLE" }`
+        `Bear…` in `[mcp.web]` is no name of a variable
+            write the name of a variable, not its value
+        `url` in `[mcp.web]` would send secrets unencrypted over the network
+            write `url = "https://host/mcp"`
+        line 2: unexpected key or value, expected newline, `#`
+            check the quotes and brackets of that line
+    "#]].assert_eq(&shown);
 }
 
 #[test]

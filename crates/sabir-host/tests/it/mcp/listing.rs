@@ -38,9 +38,9 @@ async fn what_strangers_write_is_bounded_and_cleaned() {
         writeln!(shown, "{} {effects:?} {length} {}", info.name, info.parameters).unwrap();
     }
     expect![[r#"
-        mcp__srv__a_b_8a32cb6b ReadOnly 0 {"type":"object"}
-        mcp__srv__a_b_b4d78eeb Destructive 0 {"type":"object"}
-        mcp__srv__lllllllllllllllllllllllllllllllllllllllllllll_b6caaee3 Unknown 4096 {"type":"object"}
+        mcp__srv__a_b_df0974cd ReadOnly 0 {"type":"object"}
+        mcp__srv__a_b_0b5c8e07 Destructive 0 {"type":"object"}
+        mcp__srv__lllllllllllllllllllllllllllllllllllllllllllll_1968c837 Unknown 4096 {"type":"object"}
         mcp__srv__words Unknown 0 {"properties":{"a":{"description":"bc"}},"type":"object"}
     "#]]
     .assert_eq(&shown);
