@@ -65,12 +65,14 @@ impl Mcp {
     /// where secrets are looked up; `directory` is where they work unless they have a `cwd`.
     pub async fn start(
         config: McpConfig,
-        environment: impl IntoIterator<Item = (OsString, OsString)>,
+        environment: Vec<(OsString, OsString)>,
         directory: &Path,
     ) -> Self {
         let environment = Environment::new(environment);
         let board = Arc::new(Board::new());
         let stop = CancellationToken::new();
+        // From here on, so that a start that is given up halfway ends what it began.
+        let guard = stop.clone().drop_guard();
         let mut servers = Vec::new();
         let mut starting = Vec::new();
         for config in config.servers {
@@ -91,7 +93,7 @@ impl Mcp {
                 board.post(&name, "failed by a defect of this program".to_owned());
             }
         }
-        Self { servers, board, stop: stop.drop_guard() }
+        Self { servers, board, stop: guard }
     }
 
     /// The tools of all servers as they are now, by server and in each server's order.

@@ -61,7 +61,11 @@ impl Environment {
     }
 
     /// What a child gets: all but what sounds secret, and what the configuration gives it.
-    fn for_child(&self, config: &StdioConfig, redaction: &mut Redaction) -> BTreeMap<OsString, OsString> {
+    fn for_child(
+        &self,
+        config: &StdioConfig,
+        redaction: &mut Redaction,
+    ) -> BTreeMap<OsString, OsString> {
         let mut variables = self.variables.clone();
         variables.retain(|name, _| !sounds_secret(&name.to_string_lossy()));
         for name in &config.pass_env {

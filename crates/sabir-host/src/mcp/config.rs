@@ -66,20 +66,51 @@ pub(super) struct Secret(pub(super) String);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum McpConfigError {
     /// Not TOML.
-    Syntax { line: Option<usize>, message: String },
+    Syntax {
+        line: Option<usize>,
+        message: String,
+    },
     /// `mcp` or one of its servers is not a table.
-    NotATable { place: String },
+    NotATable {
+        place: String,
+    },
     /// A server name that could not stand in a tool name.
-    BadName { server: String },
-    UnknownKey { server: String, key: String, nearest: Option<&'static str> },
-    WrongType { server: String, key: String, wanted: &'static str },
+    BadName {
+        server: String,
+    },
+    UnknownKey {
+        server: String,
+        key: String,
+        nearest: Option<&'static str>,
+    },
+    WrongType {
+        server: String,
+        key: String,
+        wanted: &'static str,
+    },
     /// Neither `command` nor `url`.
-    NoTransport { server: String },
+    NoTransport {
+        server: String,
+    },
     /// A key of the one transport beside the other.
-    MixedTransports { server: String, key: &'static str, with: &'static str },
-    BadUrl { server: String, problem: &'static str },
-    BadHeader { server: String, header: String, problem: &'static str },
-    BadVariable { server: String, variable: String },
+    MixedTransports {
+        server: String,
+        key: &'static str,
+        with: &'static str,
+    },
+    BadUrl {
+        server: String,
+        problem: &'static str,
+    },
+    BadHeader {
+        server: String,
+        header: String,
+        problem: &'static str,
+    },
+    BadVariable {
+        server: String,
+        variable: String,
+    },
 }
 
 impl McpConfig {

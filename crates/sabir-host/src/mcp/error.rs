@@ -9,25 +9,63 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum McpError {
     /// No server offers a tool of this name now.
-    UnknownTool { name: String, nearest: Option<String> },
+    UnknownTool {
+        name: String,
+        nearest: Option<String>,
+    },
     /// The arguments are no JSON object.
-    BadArguments { name: String },
+    BadArguments {
+        name: String,
+    },
     /// The server does not run and could not be started.
-    Start { server: String, reason: String },
+    Start {
+        server: String,
+        reason: String,
+    },
     /// The server failed so often that it is left alone for a while.
-    Resting { server: String, reason: String, left: Duration },
+    Resting {
+        server: String,
+        reason: String,
+        left: Duration,
+    },
     /// The server went away during the call, which may or may not have had its effect.
-    Ended { server: String, tool: String, reason: String },
+    Ended {
+        server: String,
+        tool: String,
+        reason: String,
+    },
     /// The server could not be reached for this call, and may be for the next.
-    Unreached { server: String, tool: String, reason: String },
-    Timeout { server: String, tool: String, after: Duration },
-    Cancelled { server: String, tool: String },
+    Unreached {
+        server: String,
+        tool: String,
+        reason: String,
+    },
+    Timeout {
+        server: String,
+        tool: String,
+        after: Duration,
+    },
+    Cancelled {
+        server: String,
+        tool: String,
+    },
     /// The server answered with an error of the protocol.
-    Refused { server: String, tool: String, code: i32, message: String },
+    Refused {
+        server: String,
+        tool: String,
+        code: i32,
+        message: String,
+    },
     /// The server wants to ask the user something first.
-    WantsInput { server: String, tool: String },
+    WantsInput {
+        server: String,
+        tool: String,
+    },
     /// The server's answer is none that the protocol knows.
-    Misbehaved { server: String, tool: String },
+    Misbehaved {
+        server: String,
+        tool: String,
+    },
     /// All servers are being shut down.
     Stopped,
 }

@@ -67,7 +67,8 @@ fn unfit(name: &str) -> String {
 
 /// Our headers are for the configured server; a redirect must not carry them elsewhere.
 fn stay_at_origin(attempt: Attempt<'_>) -> reqwest::redirect::Action {
-    let same = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
+    let same =
+        attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
     if same && attempt.previous().len() < MAX_REDIRECTS { attempt.follow() } else { attempt.stop() }
 }
 

@@ -59,9 +59,9 @@ mod tests {
         let names = name_tools("files", &["read", "a.b", "a/b", &"x".repeat(80)]);
         expect![[r#"
             mcp__files__read
-            mcp__files__a_b_b94a00d6
-            mcp__files__a_b_a3beb9f9
-            mcp__files__xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_ee9ed2b8"#]]
+            mcp__files__a_b_386a2e7d
+            mcp__files__a_b_93553ba0
+            mcp__files__xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_5179a044"#]]
         .assert_eq(&names.join("\n"));
     }
 

@@ -61,7 +61,12 @@ fn describe(block: &ContentBlock) -> String {
         ContentBlock::ResourceLink(link) => {
             let kind = link.mime_type.as_deref().unwrap_or("unknown type");
             let size = link.size.map_or("unknown size".to_owned(), |size| format!("{size} bytes"));
-            format!("[link to {}: {}, {}, {size}]", short(&link.name), short(&link.uri), short(kind))
+            format!(
+                "[link to {}: {}, {}, {size}]",
+                short(&link.name),
+                short(&link.uri),
+                short(kind)
+            )
         }
         _ => "[content of an unknown kind]".to_owned(),
     }

@@ -41,9 +41,7 @@ impl<'a> Section<'a> {
         with: &'static str,
     ) -> Result<(), McpConfigError> {
         match keys.iter().find(|key| self.table.contains_key(**key)) {
-            Some(key) => {
-                Err(McpConfigError::MixedTransports { server: self.server(), key, with })
-            }
+            Some(key) => Err(McpConfigError::MixedTransports { server: self.server(), key, with }),
             None => Ok(()),
         }
     }

@@ -34,7 +34,10 @@ pub enum ToolEffects {
 }
 
 /// The tools that a server lists, as far as they are offered, and what was left out and why.
-pub(super) fn offer_tools(config: &ServerConfig, listed: &[Tool]) -> (Vec<ExternalTool>, Vec<String>) {
+pub(super) fn offer_tools(
+    config: &ServerConfig,
+    listed: &[Tool],
+) -> (Vec<ExternalTool>, Vec<String>) {
     let mut remarks = Vec::new();
     let mut seen = BTreeSet::new();
     let mut admitted: Vec<(&Tool, Value)> = Vec::new();
