@@ -10,6 +10,7 @@
 mod cases;
 mod corpus;
 mod instructions;
+mod journal;
 mod plain;
 mod report;
 mod scaling;
@@ -28,11 +29,13 @@ const HELP: &str = "\
 Measures Sabir beside its peers and prints a table.
 
 Usage: sabir-bench [--quick] [--json FILE]
+       sabir-bench journal
        sabir-bench tokens [--check] [--json FILE]
 
   --quick      a few milliseconds each: shows that everything runs, measures nothing
   --json FILE  where to write the numbers [default: target/bench.json]
 
+  journal      measures the journal alone, and writes no numbers
   tokens       counts what the notations cost in tokens, and writes docs/benchmarks/tokens.md
     --check      writes nothing; fails when the committed page is out of date
 ";
@@ -67,6 +70,11 @@ fn run() -> anyhow::Result<()> {
                 return Ok(());
             }
             Arg::Value(what) if what == "tokens" => return tokens::command(parser),
+            Arg::Value(what) if what == "journal" => {
+                let journal = journal::measure(&Corpus::new()?, &json, effort)?;
+                print!("{}", Report::new(&[], &Corpus::new()?, &[], &[], &[], &journal).journal());
+                return Ok(());
+            }
             // What runs under the instruction counter: one case, so many times over.
             Arg::Long("work") => {
                 let case: String = parser.value()?.string()?;
@@ -92,7 +100,8 @@ fn run() -> anyhow::Result<()> {
     let times = timing::measure(&cases, &corpus, effort);
     let counts = instructions::measure(&cases, effort);
     let scaling = scaling::measure(effort)?;
-    let report = Report::new(&cases, &corpus, &times, &counts, &scaling);
+    let journal = journal::measure(&corpus, &json, effort)?;
+    let report = Report::new(&cases, &corpus, &times, &counts, &scaling, &journal);
     print!("{}", report.table());
     report.write(&json)?;
     eprintln!("numbers written to {}", json.display());
