@@ -10,6 +10,7 @@
 mod cases;
 mod corpus;
 mod instructions;
+mod journal;
 mod plain;
 mod report;
 mod scaling;
@@ -30,13 +31,14 @@ Measures Sabir beside its peers and prints a table.
 
 Usage: sabir-bench [--quick] [--json FILE]
        sabir-bench streams
+       sabir-bench journal
        sabir-bench tokens [--check] [--json FILE]
 
   --quick      a few milliseconds each: shows that everything runs, measures nothing
   --json FILE  where to write the numbers [default: target/bench.json]
 
   streams      measures the model streams alone
-
+  journal      measures the journal alone, and writes no numbers
   tokens       counts what the notations cost in tokens, and writes docs/benchmarks/tokens.md
     --check      writes nothing; fails when the committed page is out of date
 ";
@@ -75,6 +77,11 @@ fn run() -> anyhow::Result<()> {
                 return Ok(());
             }
             Arg::Value(what) if what == "tokens" => return tokens::command(parser),
+            Arg::Value(what) if what == "journal" => {
+                let journal = journal::measure(&Corpus::new()?, &json, effort)?;
+                print!("{}", Report::new(&[], &Corpus::new()?, &[], &[], &[], &journal).journal());
+                return Ok(());
+            }
             // What runs under the instruction counter: one case, so many times over.
             Arg::Long("work") => {
                 let case: String = parser.value()?.string()?;
@@ -101,7 +108,8 @@ fn run() -> anyhow::Result<()> {
     let counts = instructions::measure(&cases, effort);
     let scaling = scaling::measure(effort)?;
     let streams = streams::measure(effort)?;
-    let report = Report::new(&cases, &corpus, &times, &counts, &scaling);
+    let journal = journal::measure(&corpus, &json, effort)?;
+    let report = Report::new(&cases, &corpus, &times, &counts, &scaling, &journal);
     print!("{}{}", report.table(), streams::table(&streams));
     report.write(&json, &streams)?;
     eprintln!("numbers written to {}", json.display());

@@ -8,12 +8,14 @@ use serde_json::json;
 
 use crate::cases::{Case, Group};
 use crate::corpus::Corpus;
+use crate::journal::Journal;
 use crate::scaling::Scaling;
 use crate::streams::StreamRow;
 
 pub(crate) struct Report<'r> {
     rows: Vec<Row>,
     scaling: &'r [Scaling],
+    journal: &'r [Journal],
 }
 
 struct Row {
@@ -31,6 +33,7 @@ impl<'r> Report<'r> {
         times: &[f64],
         counts: &[Option<f64>],
         scaling: &'r [Scaling],
+        journal: &'r [Journal],
     ) -> Self {
         let mean = |case: &Case| (case.bytes)(corpus) as f64 / case.group.messages(corpus) as f64;
         let rows =
@@ -41,7 +44,7 @@ impl<'r> Report<'r> {
                 nanoseconds,
                 instructions,
             });
-        Self { rows: rows.collect(), scaling }
+        Self { rows: rows.collect(), scaling, journal }
     }
 
     pub(crate) fn table(&self) -> String {
@@ -86,6 +89,28 @@ impl<'r> Report<'r> {
                 scaling.worst()
             );
         }
+        out + &self.journal()
+    }
+
+    pub(crate) fn journal(&self) -> String {
+        let mut out = String::new();
+        let _ = writeln!(
+            out,
+            "\n{:<34}{:>12}{:>12}{:>12}{:>12}",
+            "journal, entries a group", "bytes", "raw us", "journal us", "x slower"
+        );
+        for row in self.journal {
+            let _ = writeln!(
+                out,
+                "{:<34}{:>12}{:>12.0}{:>12.0}{:>12.2}",
+                row.group,
+                row.bytes,
+                row.raw * 1e6,
+                row.store * 1e6,
+                row.ratio(),
+            );
+        }
+        let _ = writeln!(out, "(x slower: than a plain file synced after the same bytes)");
         out
     }
 
@@ -117,13 +142,26 @@ impl<'r> Report<'r> {
                 })
             })
             .collect();
+        let journal: Vec<_> = self
+            .journal
+            .iter()
+            .map(|row| {
+                json!({
+                    "entries_per_group": row.group,
+                    "bytes_per_group": row.bytes,
+                    "raw_seconds_per_group": row.raw,
+                    "journal_seconds_per_group": row.store,
+                    "ratio": row.ratio(),
+                })
+            })
+            .collect();
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir)
                 .with_context(|| format!("cannot make {}", dir.display()))?;
         }
-        let text = serde_json::to_string_pretty(
-            &json!({ "rows": rows, "scaling": scaling, "streams": streams }),
-        )?;
+        let text = serde_json::to_string_pretty(&json!({
+            "rows": rows, "scaling": scaling, "journal": journal, "streams": streams,
+        }))?;
         std::fs::write(path, text + "\n")
             .with_context(|| format!("cannot write {}", path.display()))
     }

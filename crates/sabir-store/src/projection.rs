@@ -192,10 +192,11 @@ impl Projector {
         Ok(())
     }
 
-    /// Writes the rows of the sessions that changed.
-    pub(crate) fn flush(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+    /// Writes the rows of the sessions that changed, and says how many did.
+    pub(crate) fn flush(&mut self, connection: &Connection) -> rusqlite::Result<usize> {
         self.changed.sort_unstable();
         self.changed.dedup();
+        let count = self.changed.len();
         for id in self.changed.drain(..) {
             if let Some(session) = self.sessions.get(&id) {
                 session.save(connection, &id)?;
@@ -204,7 +205,7 @@ impl Projector {
         if self.sessions.len() > REMEMBERED {
             self.sessions.clear();
         }
-        Ok(())
+        Ok(count)
     }
 }
 

@@ -136,7 +136,8 @@ impl Writer {
                 self.logged += ROW_OVERHEAD + row.body.len();
             }
         }
-        self.projector.flush(&transaction)?;
+        // Whole pages are logged: the last one of the journal, and two for each session.
+        self.logged += PAGE * (1 + 2 * self.projector.flush(&transaction)?);
         transaction.commit()?;
         Ok(())
     }
@@ -240,6 +241,8 @@ const MAX_ID: usize = 256;
 
 /// What a row costs in the log besides its body: keys, hash, and its row in a table.
 const ROW_OVERHEAD: usize = 200;
+
+const PAGE: usize = 4096;
 
 /// How much is in the log before it is copied. Long, because each copy syncs two files; short
 /// enough that a restart after a crash reads it in a moment.
