@@ -11,4 +11,5 @@ mod lsp;
 mod lsp_llmx;
 mod process;
 mod readme;
+mod sandbox;
 mod tongues;
