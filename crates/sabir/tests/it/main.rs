@@ -12,4 +12,5 @@ mod lsp_llmx;
 mod patch;
 mod process;
 mod readme;
+mod sandbox;
 mod tongues;
