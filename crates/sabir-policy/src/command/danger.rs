@@ -37,7 +37,7 @@ impl Search {
         if depth > MAX_DEPTH {
             return self.give_up(TOO_DEEP);
         }
-        if !self.spend(script.len()) {
+        if !self.spend(PARSE_STEPS + script.len()) {
             return None;
         }
         let Some(tree) = tree::parse(script) else {
@@ -75,7 +75,10 @@ impl Search {
                 if source.slice(node).contains('>')
                     && let Some(target) = targets.iter().find(|word| is_device(&word.text))
                 {
-                    found = Some(format!("`> {}` writes over a whole device", target.text));
+                    found = Some(format!(
+                        "`> {}` writes over a whole device",
+                        word::shown(&target.text)
+                    ));
                 }
                 // Only the first is the file; the grammar keeps what follows it in here too.
                 if targets.len() > 1 {
@@ -122,7 +125,7 @@ impl Search {
                 return None;
             }
             if let Some(why) = row_for(destructive::COMMANDS, name, arguments) {
-                return Some(format!("`{name}` {why}"));
+                return Some(format!("`{}` {why}", word::shown(name)));
             }
         }
         if first.loose && removes_by_its_flags(arguments) {
@@ -179,6 +182,9 @@ impl Search {
     }
 
     fn shell(&mut self, arguments: &[Word], depth: usize) -> Option<String> {
+        if !self.spend(arguments.len()) {
+            return None;
+        }
         let texts: Vec<&str> = arguments.iter().map(|word| &*word.text).collect();
         let script = shell_call::read(&texts).script;
         if let Some(why) = script.and_then(|script| self.script(script, depth + 1)) {
@@ -283,7 +289,8 @@ pub(super) fn listed(name: &str, arguments: &[Word]) -> Option<String> {
         return (0..arguments.len().min(MAX_GLOBAL_OPTIONS))
             .find_map(|at| git_row(&arguments[at].text, &arguments[at + 1..]));
     }
-    row_for(destructive::COMMANDS, name, arguments).map(|why| format!("`{name}` {why}"))
+    row_for(destructive::COMMANDS, name, arguments)
+        .map(|why| format!("`{}` {why}", word::shown(name)))
 }
 
 fn git_row(name: &str, arguments: &[Word]) -> Option<String> {
@@ -367,6 +374,8 @@ fn body_of(redirect: tree_sitter::Node<'_>) -> Option<tree_sitter::Node<'_>> {
 
 /// Enough for every script under the limit of bytes, with scripts inside.
 const MAX_STEPS: usize = 1_000_000;
+/// What it costs to parse even the shortest script.
+const PARSE_STEPS: usize = 200;
 /// Scripts within scripts; each level needs another level of quotes.
 const MAX_DEPTH: usize = 8;
 const TOO_DEEP: &str = "it is nested too deeply to judge";

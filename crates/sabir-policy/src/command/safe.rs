@@ -18,7 +18,8 @@ fn check_within(argv: &[String], depth: usize) -> Result<(), String> {
         && !known_safe::SYSTEM_FOLDERS.contains(&folder.trim_end_matches('/'))
     {
         return Err(format!(
-            "`{program}` is named by its path, and nobody knows what stands there"
+            "`{}` is named by its path, and nobody knows what stands there",
+            word::shown(program)
         ));
     }
     if known_safe::SHELLS.contains(&name) {
@@ -26,11 +27,12 @@ fn check_within(argv: &[String], depth: usize) -> Result<(), String> {
     }
     let row = known_safe::COMMANDS.iter().find(|(listed, _)| *listed == name);
     let Some((_, allowed)) = row else {
-        return Err(format!("`{program}` is not known to only read"));
+        return Err(format!("`{}` is not known to only read", word::shown(program)));
     };
     // An option is one wherever it stands: behind the value of another option, `--` may be that
     // value and end nothing.
-    let forbidden = |argument: &&str| Err(format!("`{name} {argument}` may do more than read"));
+    let forbidden =
+        |argument: &&str| Err(format!("`{name} {}` may do more than read", word::shown(argument)));
     match allowed {
         Arguments::Any => Ok(()),
         Arguments::NotBeginning(beginnings) => {
@@ -93,13 +95,14 @@ fn check_git(arguments: &[&str]) -> Result<(), String> {
         return Err("`git` alone is not known to only read".to_owned());
     };
     let Some(reader) = known_safe::GIT.iter().find(|reader| reader.name == *name) else {
-        return Err(format!("`git {name}` is not known to only read"));
+        return Err(format!("`git {}` is not known to only read", word::shown(name)));
     };
     let mut operands = 0usize;
     for argument in rest {
         if !argument.starts_with('-') {
             operands += 1;
         } else if *argument != "--" && !takes(reader, argument) {
+            let argument = word::shown(argument);
             return Err(format!("`git {name} {argument}` may do more than read"));
         }
     }

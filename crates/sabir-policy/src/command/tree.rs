@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use tree_sitter::{Node, ParseOptions, Parser, Tree};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::word::{self, Word};
 
@@ -15,11 +15,15 @@ pub(super) fn parse(script: &str) -> Option<Tree> {
     }
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    let mut calls = 0usize;
-    let most = MIN_CALLS + script.len();
-    let mut count = |_: &tree_sitter::ParseState| {
-        calls += 1;
-        if calls > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    let mut calls_left = MIN_CALLS + script.len() / BYTES_PER_CALL;
+    let mut calls_left_after_error = MAX_CALLS_AFTER_ERROR;
+    let mut count = |state: &ParseState| {
+        let left = if state.has_error() { &mut calls_left_after_error } else { &mut calls_left };
+        match left.checked_sub(1) {
+            Some(less) => *left = less,
+            None => return ControlFlow::Break(()),
+        }
+        ControlFlow::Continue(())
     };
     let bytes = script.as_bytes();
     parser.parse_with_options(
@@ -221,9 +225,13 @@ const PLAIN: &[&str] = &[
     "\"",
 ];
 
-/// The grammar asks after every hundred steps whether to go on. Ordinary scripts need about one
-/// such question for a hundred bytes; this leaves room for the hard ones and stops the hopeless.
+/// The grammar asks after every hundred steps whether to go on. One question for twenty bytes is the
+/// most that was seen with a script without errors.
 const MIN_CALLS: usize = 1_000;
+const BYTES_PER_CALL: usize = 16;
+/// Recovery from errors takes time that grows with the square of what is skipped. Few questions
+/// are enough for a mistake; more is not a script.
+const MAX_CALLS_AFTER_ERROR: usize = 20;
 const MAX_HERE_DOCUMENTS: usize = 64;
 /// A value that is used a hundred times should not become a hundred times a script.
 const MAX_VALUE: usize = 256;

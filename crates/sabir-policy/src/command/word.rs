@@ -19,6 +19,17 @@ pub(super) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// A word as part of a reason: short, and with nothing that moves the cursor of a terminal.
+pub(super) fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_SHOWN).flat_map(char::escape_debug).collect();
+    // In single quotes these need no escape, and a reason is no Rust text.
+    shown = shown.replace("\\'", "'").replace("\\\"", "\"");
+    if text.chars().nth(MAX_SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 /// A word without quotes: backslashes escape. Braces and patterns are marked for [`finish`].
 pub(super) fn push_unquoted(raw: &str, into: &mut String, loose: &mut bool) {
     let mut chars = raw.chars();
@@ -128,6 +139,8 @@ pub(super) fn finish(marked: String, loose: bool) -> Vec<Word> {
         .collect()
 }
 
+/// Enough to recognise an argument by.
+const MAX_SHOWN: usize = 60;
 const MAX_ALTERNATIVES: usize = 64;
 
 // Characters that no argument can hold or that nobody types, as marks inside a word.

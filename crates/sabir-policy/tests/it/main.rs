@@ -3,3 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod commands;
+mod gate;
+mod grants;
+mod roots;
+mod rules;
