@@ -1,6 +1,18 @@
 //! The gate: facts about an action and a policy in, a decision and its rule out. It knows commands
 //! and paths as text; it reads no file and runs nothing.
 
+mod command;
+mod gate;
+mod grant;
+mod roots;
+mod rule;
 mod settings;
 
+pub use command::{Assessment, Verdict, assess};
+pub use gate::{
+    Action, Confinement, Decision, Facts, Outcome, ServerTrust, ToolEffects, ToolHints, decide,
+};
+pub use grant::{Grant, Request};
+pub use roots::{PatchReach, Root, reach, writable_roots};
+pub use rule::RuleId;
 pub use settings::{ApprovalPolicy, SandboxMode, SandboxPolicy};

@@ -1,0 +1,108 @@
+//! What a command is, judged from its words alone: known to only read, destructive, or neither.
+//!
+//! Scripts of shells are parsed before anything in them is called safe. What cannot be read, or
+//! cannot be known before it runs, is never safe.
+
+mod danger;
+mod destructive;
+mod known_safe;
+mod plain;
+mod rough;
+mod safe;
+mod shell_call;
+mod tree;
+mod word;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use danger::Search;
+
+/// What a command is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Assessment {
+    /// It is known to only read.
+    Safe,
+    /// Not known to be safe, and nothing destructive was seen.
+    Ordinary { why: String },
+    /// It destroys what cannot be brought back.
+    Dangerous { why: String },
+}
+
+impl Assessment {
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Self::Safe => Verdict::Safe,
+            Self::Ordinary { .. } => Verdict::Ordinary,
+            Self::Dangerous { .. } => Verdict::Dangerous,
+        }
+    }
+
+    /// In words for a person.
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Safe => "it only reads",
+            Self::Ordinary { why } | Self::Dangerous { why } => why,
+        }
+    }
+}
+
+/// An assessment without its words, from harmless to destructive.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, TS,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    Safe,
+    Ordinary,
+    Dangerous,
+}
+
+/// Judges a command as a program would be started with it: `argv[0]` is the program, and no shell
+/// stands in between unless it is named.
+pub fn assess(argv: &[String]) -> Assessment {
+    if argv.is_empty() {
+        return Assessment::Ordinary { why: "there is no command".to_owned() };
+    }
+    if argv.iter().any(|word| word.contains('\0')) {
+        return Assessment::Ordinary { why: "an argument holds a NUL byte".to_owned() };
+    }
+    if argv.iter().map(|word| word.len() + 1).sum::<usize>() > MAX_BYTES {
+        return match rough::scan(argv.iter().map(String::as_str)) {
+            Some(why) => Assessment::Dangerous { why },
+            None => Assessment::Ordinary { why: TOO_LONG.to_owned() },
+        };
+    }
+    let mut search = Search::new();
+    if let Some(why) = search.words(&word::literal(argv), 0) {
+        return Assessment::Dangerous { why };
+    }
+    if let Some(why) = search.unclear() {
+        // The parser gave up somewhere, so what stands there is at least looked over.
+        return match rough::scan(argv.iter().map(String::as_str)) {
+            Some(why) => Assessment::Dangerous { why },
+            None => Assessment::Ordinary { why: why.to_owned() },
+        };
+    }
+    match safe::check(argv) {
+        Ok(()) => Assessment::Safe,
+        Err(why) => Assessment::Ordinary { why },
+    }
+}
+
+/// Whether a shell reads a script somewhere in this command: such a command does what its script
+/// says, not what its first words say.
+pub(crate) fn runs_a_script(argv: &[String]) -> bool {
+    let names: Vec<&str> = argv.iter().map(|word| word::base_name(word)).collect();
+    let Some(first) = names.first() else { return false };
+    let is_shell =
+        |name: &&str| destructive::SHELLS.contains(name) || destructive::EVALUATORS.contains(name);
+    is_shell(first)
+        || ((destructive::RUNNERS.contains(first) || first.contains('='))
+            && names.iter().any(|name| is_shell(name)))
+}
+
+/// More than anybody writes by hand, and little enough that judging it is not felt.
+const MAX_BYTES: usize = 64 * 1024;
+const TOO_LONG: &str = "it is too long to judge";

@@ -1,0 +1,101 @@
+//! Writable folders and where a patch reaches.
+
+use sabir_policy::{PatchReach, Root, SandboxMode, SandboxPolicy, reach, writable_roots};
+
+fn own() -> Vec<String> {
+    vec!["/home/me/.sabir".to_owned()]
+}
+
+#[track_caller]
+fn check(policy: &SandboxPolicy, cwd: &str, tmpdir: Option<&str>, expected: &[(&str, &[&str])]) {
+    let found = writable_roots(policy, cwd, tmpdir, &own());
+    let expected: Vec<Root> = expected
+        .iter()
+        .map(|(path, read_only)| Root {
+            path: (*path).to_owned(),
+            read_only_under: read_only.iter().map(|it| (*it).to_owned()).collect(),
+        })
+        .collect();
+    assert_eq!(found, expected);
+}
+
+/// QP-A27: the folders of each mode.
+#[test]
+fn the_roots_of_each_mode() {
+    check(&SandboxPolicy::of(SandboxMode::ReadOnly), "/w", Some("/t"), &[]);
+    let mut policy = SandboxPolicy::of(SandboxMode::WorkspaceWrite);
+    check(
+        &policy,
+        "/w/",
+        Some("/t"),
+        &[("/w", &["/w/.git"]), ("/tmp", &["/tmp/.git"]), ("/t", &["/t/.git"])],
+    );
+    policy.writable_roots = vec!["/w".to_owned(), "/x/./y".to_owned(), "relative".to_owned()];
+    policy.exclude_slash_tmp = true;
+    policy.exclude_tmpdir_env_var = true;
+    check(&policy, "/w", Some("/t"), &[("/w", &["/w/.git"]), ("/x/y", &["/x/y/.git"])]);
+    check(
+        &SandboxPolicy::of(SandboxMode::DangerFullAccess),
+        "/w",
+        None,
+        &[("/", &["/.git", "/w/.git", "/home/me/.sabir"])],
+    );
+}
+
+/// QP-A28: `.git` and the agent's own state stay read-only, also when they are asked for.
+#[test]
+fn own_state_and_git_stay_read_only() {
+    let mut policy = SandboxPolicy::of(SandboxMode::WorkspaceWrite);
+    policy.exclude_slash_tmp = true;
+    check(&policy, "/home/me", None, &[("/home/me", &["/home/me/.git", "/home/me/.sabir"])]);
+    check(
+        &policy,
+        "/home/me/.sabir/x",
+        None,
+        &[("/home/me/.sabir/x", &["/home/me/.sabir/x/.git", "/home/me/.sabir/x"])],
+    );
+    check(&policy, "/w/.git", None, &[("/w/.git", &["/w/.git"])]);
+    check(&policy, "not/absolute", None, &[]);
+    check(&policy, "/w/../x", None, &[]);
+}
+
+/// QP-A29, QP-A30: where a path is, and what cannot be told.
+#[test]
+fn the_reach_of_paths() {
+    let policy = SandboxPolicy::of(SandboxMode::WorkspaceWrite);
+    let roots = writable_roots(&policy, "/home/me", None, &own());
+    for (path, expected) in [
+        ("/home/me/a.txt", PatchReach::Inside),
+        ("/home/me/./b//c", PatchReach::Inside),
+        ("/home/me/.gitignore", PatchReach::Inside),
+        ("/home/me/.github/x", PatchReach::Inside),
+        ("/tmp/x", PatchReach::Inside),
+        ("/home/me", PatchReach::Outside),
+        ("/home/mexico", PatchReach::Outside),
+        ("/etc/passwd", PatchReach::Outside),
+        ("a.txt", PatchReach::Outside),
+        ("", PatchReach::Outside),
+        ("/home/me/link/../x", PatchReach::Outside),
+        ("/home/me/../you/x", PatchReach::Outside),
+        ("/home/me/a\0b", PatchReach::Outside),
+        ("/home/me/.git", PatchReach::Protected),
+        ("/home/me/.git/config", PatchReach::Protected),
+        ("/home/me/.GIT/hooks/x", PatchReach::Protected),
+        ("/home/me/sub/.git/config", PatchReach::Protected),
+        ("/home/me/x/../.git/config", PatchReach::Protected),
+        ("/etc/.git/config", PatchReach::Protected),
+        (".git/config", PatchReach::Protected),
+        ("/home/me/.sabir/config.toml", PatchReach::Protected),
+        ("/home/me/x/../.sabir/config.toml", PatchReach::Protected),
+        ("/home/me/.sabir", PatchReach::Protected),
+    ] {
+        assert_eq!(reach(&[path], &roots), expected, "{path}");
+        assert_eq!(reach(&["/home/me/ok", path], &roots), expected, "{path}");
+    }
+    assert_eq!(reach::<&str>(&[], &roots), PatchReach::Outside);
+    assert_eq!(reach(&["/home/me/a.txt"], &[]), PatchReach::Outside);
+    let everywhere = SandboxPolicy::of(SandboxMode::DangerFullAccess);
+    let everywhere = writable_roots(&everywhere, "/w", None, &own());
+    assert_eq!(reach(&["/etc/passwd"], &everywhere), PatchReach::Inside);
+    assert_eq!(reach(&["/home/me/.sabir/x"], &everywhere), PatchReach::Protected);
+}
