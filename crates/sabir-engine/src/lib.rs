@@ -3,19 +3,27 @@
 //! and no file.
 
 mod items;
+mod machine;
 pub mod patch;
 mod protocol;
 mod retry;
 mod stream;
+mod tools;
 
 pub use items::{Content, Item, Role, Summary};
+pub use machine::{
+    ApprovalState, GrantRecord, Input, Output, PreparedPatch, Record, Session, Settings, ToolEvent,
+    ToolResult, Work, thread_at,
+};
 pub use protocol::{
-    AbortReason, ApprovalGrant, ConfigureSession, Decision, Effort, Event, EventMsg, ExecOutput,
-    FileChange, InputItem, InputMode, Op, OutputStream, PlanStep, ProviderSettings, StepStatus,
-    Submission, TokenTotals, ToolInfo, WireApi,
+    AbortReason, ApprovalGrant, ConfigureSession, Decision, Decoded, Effort, Event, EventMsg,
+    ExecOutput, FileChange, InputItem, InputMode, MAX_LINE_BYTES, Op, OutputStream, PlanStep,
+    ProviderSettings, Refusal, StepStatus, Submission, TokenTotals, ToolInfo, WireApi, decode,
+    too_long,
 };
 pub use retry::{RetryRules, delay_ms, is_retryable};
 pub use stream::{
     FailureKind, ModelEvent, ModelFailure, ModelRequest, SseDecoder, SseEvent, SseTooLarge,
     StreamDecoder, Usage,
 };
+pub use tools::{ListDir, ReadFile, Search, Shell, SpawnAgent, ToolCall, UpdatePlan, built_in};

@@ -1,10 +1,12 @@
 //! The two queues as data: what a person's program submits, and what it is told. Everything here is
 //! plain and serializable; no channel or handle is ever inside.
 
+mod decode;
 mod event;
 mod op;
 mod settings;
 
+pub use decode::{Decoded, MAX_LINE_BYTES, Refusal, decode, too_long};
 pub use event::{
     AbortReason, ApprovalGrant, Event, EventMsg, ExecOutput, FileChange, OutputStream, PlanStep,
     StepStatus, TokenTotals, ToolInfo,

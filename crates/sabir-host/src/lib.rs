@@ -2,12 +2,17 @@
 
 #![expect(clippy::disallowed_methods, reason = "this crate is where the world is touched")]
 
+mod engine;
+mod error;
 mod files;
 mod mcp;
 mod model;
 pub mod process;
 pub mod sandbox;
+mod tools;
 
+pub use engine::{Connection, Defaults, Engine, Incoming, Setup, Shown};
+pub use error::HostError;
 pub use files::{
     Applied, AppliedFile, ApplyError, BeforeFile, Recovered, Root, apply, recover, revert,
 };
@@ -18,3 +23,4 @@ pub use model::{
     LocalServer, ModelClient, ModelStream, Provider, ProviderError, Providers, Secret,
     detect_local, probe_local,
 };
+pub use tools::{list_dir, read_file, search};

@@ -8,7 +8,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
-use crate::{axon, convert, explain, generate, llmx, lsp, patch, sandbox, tokens};
+use crate::{
+    axon, convert, explain, generate, llmx, lsp, patch, proto, run, sandbox, sessions, tokens,
+};
 
 /// The lingua franca for language-model agents.
 #[derive(Debug, Parser)]
@@ -20,6 +22,12 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::RunArgs),
+    Resume(sessions::ResumeArgs),
+    Fork(sessions::ForkArgs),
+    Sessions(sessions::SessionsArgs),
+    Replay(sessions::ReplayArgs),
+    Proto(proto::ProtoArgs),
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
     Axon(AxonCommand),
@@ -159,13 +167,18 @@ pub(crate) fn run() -> ExitCode {
         // The language server owns both streams and has exit codes of its own.
         return lsp::serve();
     }
-    if let Command::Sandbox(args) = cli.command {
-        // The command inside writes to both streams, and its exit code is ours.
-        return args.run();
-    }
+    // Those that share both streams with others, and have exit codes of their own.
+    let command = match cli.command {
+        Command::Sandbox(args) => return args.run(),
+        Command::Run(args) => return args.run(&mut Notes::stderr()),
+        Command::Resume(args) => return args.run(&mut Notes::stderr()),
+        Command::Fork(args) => return args.run(&mut Notes::stderr()),
+        Command::Proto(args) => return args.run(&mut Notes::stderr()),
+        command => command,
+    };
     let mut output = Output::stdout();
     let mut notes = Notes::stderr();
-    let done = cli.command.run(&mut output, &mut notes).and_then(|exit| {
+    let done = command.run(&mut output, &mut notes).and_then(|exit| {
         std::io::Write::flush(&mut output)?;
         Ok(exit)
     });
@@ -187,7 +200,15 @@ impl Command {
             Command::Tokens(args) => args.run(output, notes),
             Command::Patch(args) => args.run(output, notes),
             Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
-            Command::Lsp { .. } | Command::Sandbox(_) => Ok(Exit::Done),
+            Command::Sessions(args) => args.run(output, notes),
+            Command::Replay(args) => args.run(output, notes),
+            // These have been run before.
+            Command::Lsp { .. }
+            | Command::Sandbox(_)
+            | Command::Run(_)
+            | Command::Resume(_)
+            | Command::Fork(_)
+            | Command::Proto(_) => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),
             Command::Man { dir } => generate::manual(dir.as_deref(), Cli::command(), output),
         }

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 /// The option that every command has which remembers something.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct HomeArgs {
     /// Where Sabir keeps its files [default: $SABIR_HOME, else the data directory of the user]
     #[arg(long, value_name = "DIR")]
@@ -16,8 +16,8 @@ pub(crate) struct HomeArgs {
 
 impl HomeArgs {
     /// The folder, absolute. It need not exist.
-    pub(crate) fn resolve(self) -> anyhow::Result<PathBuf> {
-        let home = choose(self.home, |name| std::env::var_os(name), std::env::home_dir());
+    pub(crate) fn resolve(&self) -> anyhow::Result<PathBuf> {
+        let home = choose(self.home.clone(), |name| std::env::var_os(name), std::env::home_dir());
         let home = home.context("nobody says where to keep files: say --home DIR")?;
         if home.as_os_str().is_empty() {
             bail!("--home is empty: name a folder");

@@ -4,6 +4,7 @@
 //! is not decided here.
 #![expect(clippy::disallowed_methods, reason = "the outermost crate reads files and environment")]
 
+mod agent_args;
 mod axon;
 mod check;
 mod cli;
@@ -21,9 +22,12 @@ mod notation;
 mod output;
 mod patch;
 mod place;
+mod proto;
 mod render;
 mod report;
+mod run;
 mod sandbox;
+mod sessions;
 mod tokens;
 mod tongue;
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::disallowed_methods, reason = "the cases are files")]
 
+mod machine;
 mod model_request;
 mod model_stream;
 mod patch_errors;
@@ -11,3 +12,4 @@ mod patch_plans;
 mod patch_properties;
 mod patch_rules;
 mod patch_scenarios;
+mod script;

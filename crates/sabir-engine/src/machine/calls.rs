@@ -1,0 +1,684 @@
+//! How calls go: understood, judged, asked about, started, finished.
+
+use std::fmt::Write as _;
+
+use super::gate::{Judgement, Verdict};
+use super::input::{PreparedPatch, ToolEvent, ToolResult};
+use super::task::{Call, CallState, Kind, Subject};
+use super::thread::{ApprovalState, Record};
+use super::{Changes, Open, Output, Work};
+use crate::items::Item;
+use crate::protocol::{Decision, EventMsg, ExecOutput, FileChange};
+use crate::tools::{LONGEST_TIMEOUT, Shell, ToolCall};
+
+/// What a model is told of a call that was stopped, or never started.
+const ABORTED: &str = "aborted";
+
+/// More than a person reads in a list of calls.
+const SHOWN_OUTPUT_BYTES: usize = 4 * 1024;
+
+impl Open {
+    /// The model asks for something.
+    pub(super) fn call(&mut self, call_id: String, name: String, arguments: String, now: u64) {
+        self.keep_held();
+        let Some(task) = &self.task else { return };
+        let sub_id = task.sub_id.clone();
+        // Two calls of one response with one id could not be told apart in the answer.
+        let taken = |id: &str| task.turn.calls.iter().any(|call| call.call_id == id);
+        let mut unique = call_id.clone();
+        let mut number = 2;
+        while unique.is_empty() || taken(&unique) {
+            unique = format!("{call_id}-{number}");
+            number += 1;
+        }
+        let call_id = unique;
+        self.record_item(Item::FunctionCall {
+            call_id: call_id.clone(),
+            name: name.clone(),
+            arguments: arguments.clone(),
+        });
+        let key = self.key();
+        let external = &self.external;
+        let understood =
+            ToolCall::read(&name, &arguments, |name| external.iter().any(|tool| tool.name == name));
+        let call = match understood {
+            Ok(call) => call,
+            Err(words) => {
+                let arguments = serde_json::Value::String(arguments);
+                let call = ToolCall::External { name: name.clone(), arguments: arguments.clone() };
+                self.add(Call::new(key, call_id.clone(), name.clone(), call, String::new()));
+                let begin = EventMsg::ToolCallBegin { call_id, tool: name, arguments };
+                self.emit(&sub_id, begin);
+                return self.finish(
+                    key,
+                    ToolResult { output: words, ..ToolResult::default() },
+                    now,
+                );
+            }
+        };
+        let call = match call {
+            // A patch that is given to a shell is still a patch.
+            ToolCall::Shell(shell) => match crate::patch::intercept(&shell.command) {
+                Some(found) => {
+                    let base = self.workdir(shell.workdir.as_deref());
+                    let cwd = found.workdir.map_or(base.clone(), |it| join(&base, &it));
+                    let call = ToolCall::ApplyPatch { input: found.patch_text };
+                    self.add(Call::new(key, call_id, name, call, cwd));
+                    return self.judge(key, now);
+                }
+                None => ToolCall::Shell(shell),
+            },
+            call => call,
+        };
+        let cwd = match &call {
+            ToolCall::Shell(shell) => self.workdir(shell.workdir.as_deref()),
+            _ => self.settings.cwd.clone(),
+        };
+        self.add(Call::new(key, call_id, name, call, cwd));
+        self.judge(key, now);
+    }
+
+    fn add(&mut self, call: Call) {
+        if let Some(task) = &mut self.task {
+            task.turn.calls.push(call);
+        }
+    }
+
+    fn workdir(&self, given: Option<&str>) -> String {
+        given.map_or_else(|| self.settings.cwd.clone(), |it| join(&self.settings.cwd, it))
+    }
+
+    fn find(&mut self, key: u64) -> Option<&mut Call> {
+        self.task.as_mut()?.turn.call(key)
+    }
+
+    /// Sees to it that a call is allowed before it can start.
+    fn judge(&mut self, key: u64, now: u64) {
+        let Some(call) = self.find(key) else { return };
+        match call.call.clone() {
+            ToolCall::UpdatePlan(update) => {
+                let plan = update.plan;
+                self.record(Record::Plan { plan: plan.clone() });
+                if let Some(task) = &self.task {
+                    let sub_id = task.sub_id.clone();
+                    let explanation = update.explanation;
+                    self.emit(&sub_id, EventMsg::PlanUpdate { explanation, plan });
+                }
+                let output = "the plan is shown".to_owned();
+                self.finish(
+                    key,
+                    ToolResult { success: true, output, ..ToolResult::default() },
+                    now,
+                );
+            }
+            ToolCall::ApplyPatch { input } => {
+                let cwd = call.cwd.clone();
+                self.out.push_back(Output::Prepare { key, input, cwd });
+            }
+            ToolCall::Shell(shell) => {
+                let cwd = call.cwd.clone();
+                let verdict = self.judge_command(&shell, &cwd);
+                self.follow(key, Subject::Exec, verdict, now);
+            }
+            ToolCall::ReadFile(_) | ToolCall::Search(_) | ToolCall::ListDir(_) => {
+                let verdict = self.judge_read();
+                self.follow(key, Subject::Exec, verdict, now);
+            }
+            ToolCall::SpawnAgent(_) => {
+                let verdict = self.judge_spawn();
+                self.follow(key, Subject::Exec, verdict, now);
+            }
+            ToolCall::External { name, .. } => {
+                let verdict = self.judge_external(&name);
+                self.follow(key, Subject::Exec, verdict, now);
+            }
+        }
+    }
+
+    /// A patch was tried.
+    pub(super) fn prepared(&mut self, key: u64, patch: Result<PreparedPatch, String>, now: u64) {
+        let Some(call) = self.find(key) else { return };
+        if call.state != CallState::Preparing {
+            return;
+        }
+        match patch {
+            Ok(PreparedPatch { changes, paths }) => {
+                call.changes = changes;
+                call.paths.clone_from(&paths);
+                let verdict = self.judge_patch(&paths);
+                self.follow(key, Subject::Patch, verdict, now);
+            }
+            Err(output) => {
+                let call_id = call.call_id.clone();
+                if let Some(task) = &self.task {
+                    let sub_id = task.sub_id.clone();
+                    let message = output.clone();
+                    let end = EventMsg::PatchApplyEnd { call_id, success: false, message };
+                    self.emit(&sub_id, end);
+                }
+                self.finish(key, ToolResult { output, ..ToolResult::default() }, now);
+            }
+        }
+    }
+
+    /// Does what the gate said.
+    fn follow(&mut self, key: u64, subject: Subject, verdict: Verdict, now: u64) {
+        let Verdict { judgement, confined, reason } = verdict;
+        match judgement {
+            Judgement::Allow => {
+                if let Some(call) = self.find(key) {
+                    call.auto_approved = true;
+                    call.state = CallState::Ready { confined };
+                }
+                self.settle(now);
+            }
+            Judgement::Ask => self.request_approval(key, subject, confined, reason, now),
+            Judgement::Deny => {
+                if let Some(task) = &mut self.task
+                    && let Some(call) = task.turn.call(key)
+                {
+                    let message = format!("refused: {}: {reason}", call.in_words());
+                    let sub_id = task.sub_id.clone();
+                    self.emit(&sub_id, EventMsg::Warning { message });
+                }
+                self.finish(key, ToolResult { output: reason, ..ToolResult::default() }, now);
+            }
+        }
+    }
+
+    fn request_approval(
+        &mut self,
+        key: u64,
+        subject: Subject,
+        confined: bool,
+        reason: String,
+        now: u64,
+    ) {
+        if self.unattended {
+            let output = format!("denied: {reason}, and nobody is there to be asked");
+            return self.finish(key, ToolResult { output, ..ToolResult::default() }, now);
+        }
+        let deadline = self.settings.approval_timeout_ms.map(|ms| now.saturating_add(ms));
+        let Some(task) = &mut self.task else { return };
+        let sub_id = task.sub_id.clone();
+        let Some(call) = task.turn.call(key) else { return };
+        call.auto_approved = false;
+        call.state = CallState::Asking { subject, deadline, confined };
+        let session_scope = super::grants::scope_of(call);
+        let (call_id, cwd, reason) = (call.call_id.clone(), call.cwd.clone(), Some(reason));
+        let what = call.in_words();
+        let msg = match subject {
+            Subject::Exec => EventMsg::ExecApprovalRequest {
+                call_id: call_id.clone(),
+                command: call.command(),
+                cwd,
+                reason,
+                session_scope,
+            },
+            Subject::Patch => EventMsg::ApplyPatchApprovalRequest {
+                call_id: call_id.clone(),
+                changes: call.changes.clone(),
+                reason,
+                session_scope,
+            },
+        };
+        self.record(Record::Approval { call_id, state: ApprovalState::Requested, what });
+        self.emit(&sub_id, msg);
+    }
+
+    /// A person answers.
+    pub(super) fn answer(
+        &mut self,
+        sub_id: &str,
+        subject: Subject,
+        call_id: &str,
+        decision: Decision,
+        prefix: Option<Vec<String>>,
+        now: u64,
+    ) {
+        let calls = self.task.iter_mut().flat_map(|task| task.turn.calls.iter_mut());
+        let asking = calls.filter_map(|call| match &call.state {
+            CallState::Asking { subject, confined, .. } if call.call_id == call_id => {
+                Some((*subject, *confined, call))
+            }
+            _ => None,
+        });
+        let Some((asked, confined, call)) = asking.last() else {
+            let words = format!("no approval is waited for under the call {call_id:?}");
+            return self.fail(sub_id, &words);
+        };
+        if asked != subject {
+            let op = match asked {
+                Subject::Exec => "exec_approval",
+                Subject::Patch => "patch_approval",
+            };
+            return self.fail(sub_id, &format!("the call {call_id:?} waits for {op}"));
+        }
+        let (key, what) = (call.key, call.in_words());
+        let grant = match (decision, prefix) {
+            (Decision::ApprovedForSession, prefix) => {
+                match super::grants::grant_for(call, prefix) {
+                    Ok(grant) => Some(grant),
+                    Err(words) => return self.fail(sub_id, &words),
+                }
+            }
+            (_, None) => None,
+            (_, Some(_)) => {
+                return self.fail(sub_id, "a prefix goes with approved_for_session only");
+            }
+        };
+        let state = match decision {
+            Decision::Approved => ApprovalState::Approved,
+            Decision::ApprovedForSession => ApprovalState::ApprovedForSession,
+            Decision::Denied => ApprovalState::Denied,
+            Decision::Abort => ApprovalState::Aborted,
+        };
+        // Aborting says the same of everything that waits.
+        if decision != Decision::Abort {
+            self.record(Record::Approval { call_id: call_id.to_owned(), state, what });
+        }
+        match decision {
+            Decision::Approved | Decision::ApprovedForSession => {
+                if let Some(grant) = grant {
+                    let grant = self.grants.name(grant);
+                    self.record(Record::Granted { grant });
+                }
+                if let Some(call) = self.find(key) {
+                    call.state = CallState::Ready { confined };
+                }
+                self.settle(now);
+            }
+            Decision::Denied => {
+                let output = "rejected by the user".to_owned();
+                self.finish(key, ToolResult { output, ..ToolResult::default() }, now);
+            }
+            Decision::Abort => self.abort(crate::protocol::AbortReason::Interrupted, now),
+        }
+    }
+
+    pub(super) fn expire_approvals(&mut self, now: u64) {
+        let waited = self.settings.approval_timeout_ms.unwrap_or_default() as f64 / 1000.0;
+        let words = format!("denied: nobody answered the request for approval within {waited} s");
+        self.deny_asked(&words, |deadline| deadline.is_some_and(|at| at <= now), now);
+    }
+
+    pub(super) fn leave_unattended(&mut self, now: u64) {
+        self.unattended = true;
+        self.deny_asked(
+            "denied: nobody is there to answer the request for approval",
+            |_| true,
+            now,
+        );
+    }
+
+    fn deny_asked(&mut self, words: &str, is_due: impl Fn(Option<u64>) -> bool, now: u64) {
+        let Some(task) = &self.task else { return };
+        let due: Vec<(u64, String, String)> = task
+            .turn
+            .calls
+            .iter()
+            .filter_map(|call| match call.state {
+                CallState::Asking { deadline, .. } if is_due(deadline) => {
+                    Some((call.key, call.call_id.clone(), call.in_words()))
+                }
+                _ => None,
+            })
+            .collect();
+        for (key, call_id, what) in due {
+            self.record(Record::Approval { call_id, state: ApprovalState::Expired, what });
+            let output = words.to_owned();
+            self.finish(key, ToolResult { output, ..ToolResult::default() }, now);
+        }
+    }
+
+    /// Starts what may start: reading goes beside reading, everything else goes alone.
+    pub(super) fn start_ready(&mut self) {
+        let Some(task) = &mut self.task else { return };
+        if task.aborting.is_some() {
+            return;
+        }
+        let sub_id = task.sub_id.clone();
+        let mut readers = 0;
+        let mut writers = 0;
+        for call in &task.turn.calls {
+            if matches!(call.state, CallState::Running { .. }) {
+                *(if call.call.only_reads() { &mut readers } else { &mut writers }) += 1;
+            }
+        }
+        let mut started = Vec::new();
+        for call in &mut task.turn.calls {
+            let CallState::Ready { confined } = call.state else { continue };
+            let reads = call.call.only_reads();
+            if writers > 0 || (!reads && readers > 0) {
+                continue;
+            }
+            *(if reads { &mut readers } else { &mut writers }) += 1;
+            call.state = CallState::Running { confined };
+            let (key, call_id) = (call.key, call.call_id.clone());
+            let (begin, work) = match &call.call {
+                ToolCall::Shell(shell) => (
+                    EventMsg::ExecCommandBegin {
+                        call_id,
+                        command: shell.command.clone(),
+                        cwd: call.cwd.clone(),
+                    },
+                    Work::Exec {
+                        command: shell.command.clone(),
+                        cwd: call.cwd.clone(),
+                        timeout_ms: shell.timeout.as_millis() as u64,
+                        confined,
+                    },
+                ),
+                ToolCall::ApplyPatch { .. } => {
+                    let (changes, auto_approved) = (call.changes.clone(), call.auto_approved);
+                    (EventMsg::PatchApplyBegin { call_id, changes, auto_approved }, Work::Patch)
+                }
+                other => (
+                    EventMsg::ToolCallBegin {
+                        call_id,
+                        tool: call.tool.clone(),
+                        arguments: other.arguments(),
+                    },
+                    Work::Call(other.clone()),
+                ),
+            };
+            started.push((begin, Output::Start { key, work }));
+        }
+        for (begin, start) in started {
+            self.emit(&sub_id, begin);
+            self.out.push_back(start);
+        }
+    }
+
+    /// Stops what runs, and ends what waits.
+    pub(super) fn stop_calls(&mut self) {
+        let Some(task) = &mut self.task else { return };
+        let mut ended = Vec::new();
+        for call in &mut task.turn.calls {
+            match call.state {
+                CallState::Running { .. } => {
+                    self.out.push_back(Output::Stop { key: call.key });
+                }
+                CallState::Preparing | CallState::Asking { .. } | CallState::Ready { .. } => {
+                    let asked = matches!(call.state, CallState::Asking { .. });
+                    call.state = CallState::Done;
+                    ended.push((call.call_id.clone(), asked.then(|| call.in_words())));
+                }
+                CallState::Done => {}
+            }
+        }
+        for (call_id, asked) in ended {
+            if let Some(what) = asked {
+                let (call_id, state) = (call_id.clone(), ApprovalState::Aborted);
+                self.record(Record::Approval { call_id, state, what });
+            }
+            let output = ABORTED.to_owned();
+            self.record_item(Item::FunctionCallOutput { call_id, output });
+        }
+    }
+
+    /// News of something that runs.
+    pub(super) fn tool(&mut self, key: u64, event: ToolEvent, now: u64) {
+        let Some(task) = &mut self.task else { return };
+        let (sub_id, kind) = (task.sub_id.clone(), task.kind);
+        let Some(call) = task.turn.call(key) else { return };
+        let CallState::Running { confined } = call.state else { return };
+        let call_id = call.call_id.clone();
+        match event {
+            ToolEvent::Output { stream, chunk } => {
+                self.emit(&sub_id, EventMsg::ExecCommandOutputDelta { call_id, stream, chunk });
+            }
+            ToolEvent::Finished(result) => {
+                let command = match &call.call {
+                    ToolCall::Shell(shell) => Some((shell.command.clone(), call.cwd.clone())),
+                    _ => None,
+                };
+                if kind != Kind::Undo {
+                    self.emit_end(&sub_id, key, &result);
+                }
+                let aborting = self.task.as_ref().is_some_and(|task| task.aborting.is_some());
+                if let Some((command, cwd)) = command
+                    && confined
+                    && result.sandbox_denied
+                    && !aborting
+                {
+                    let verdict = self.judge_retry(&command, &cwd);
+                    if verdict.judgement != Judgement::Deny {
+                        return self.follow(key, Subject::Exec, verdict, now);
+                    }
+                }
+                self.finish_quietly(key, result, aborting, now);
+            }
+        }
+    }
+
+    fn emit_end(&mut self, sub_id: &str, key: u64, result: &ToolResult) {
+        let Some(call) = self.find(key) else { return };
+        let call_id = call.call_id.clone();
+        let msg = match &call.call {
+            ToolCall::Shell(_) => {
+                let failed = || ExecOutput {
+                    exit_code: -1,
+                    stderr: result.output.clone(),
+                    ..ExecOutput::default()
+                };
+                let output = result.exec.clone().unwrap_or_else(failed);
+                EventMsg::ExecCommandEnd { call_id, output }
+            }
+            ToolCall::ApplyPatch { .. } => {
+                let (success, message) = (result.success, result.output.clone());
+                EventMsg::PatchApplyEnd { call_id, success, message }
+            }
+            _ => EventMsg::ToolCallEnd {
+                call_id,
+                tool: call.tool.clone(),
+                success: result.success,
+                output: shorten(&result.output, SHOWN_OUTPUT_BYTES),
+            },
+        };
+        self.emit(sub_id, msg);
+    }
+
+    /// Ends a call that never ran, or whose end a person has seen by now.
+    fn finish(&mut self, key: u64, result: ToolResult, now: u64) {
+        let Some(task) = &mut self.task else { return };
+        let sub_id = task.sub_id.clone();
+        let Some(call) = task.turn.call(key) else { return };
+        let shows_by_itself = matches!(
+            call.call,
+            ToolCall::Shell(_) | ToolCall::ApplyPatch { .. } | ToolCall::UpdatePlan(_)
+        );
+        if !shows_by_itself {
+            self.emit_end(&sub_id, key, &result);
+        }
+        self.finish_quietly(key, result, false, now);
+    }
+
+    fn finish_quietly(&mut self, key: u64, result: ToolResult, aborted: bool, now: u64) {
+        let Some(task) = &mut self.task else { return };
+        let (kind, sub_id) = (task.kind, task.sub_id.clone());
+        let Some(call) = task.turn.call(key) else { return };
+        call.state = CallState::Done;
+        let call_id = call.call_id.clone();
+        if result.success && !call.changes.is_empty() {
+            let changes = call.changes.clone();
+            task.turn.diffs.push(changes);
+        }
+        if let Some(undo) = result.undo {
+            self.record(Record::Changed { sub_id: sub_id.clone(), undo });
+        }
+        match kind {
+            Kind::UserShell => return self.user_shell_done(&result.output, aborted, now),
+            Kind::Undo => return self.undo_done(result.success, result.output, aborted, now),
+            Kind::Regular | Kind::Review | Kind::Compact => {}
+        }
+        let output = match aborted {
+            true if result.output.is_empty() => ABORTED.to_owned(),
+            true => format!("{ABORTED} by the user\n{}", result.output),
+            false => result.output,
+        };
+        self.record_item(Item::FunctionCallOutput { call_id, output });
+        self.settle(now);
+    }
+
+    /// A person's own command: no model asked for it, so no gate judges it.
+    pub(super) fn start_user_shell(&mut self, sub_id: &str, command: String, now: u64) {
+        let shell = Shell {
+            command: vec!["bash".to_owned(), "-lc".to_owned(), command],
+            workdir: None,
+            timeout: LONGEST_TIMEOUT,
+            escalated: false,
+            justification: None,
+        };
+        self.start_own(sub_id, ToolCall::Shell(shell));
+        self.settle(now);
+    }
+
+    fn start_own(&mut self, sub_id: &str, call: ToolCall) -> u64 {
+        let key = self.key();
+        let cwd = self.settings.cwd.clone();
+        let mut call = Call::new(key, sub_id.to_owned(), "user".to_owned(), call, cwd);
+        call.state = CallState::Ready { confined: false };
+        self.add(call);
+        key
+    }
+
+    fn user_shell_done(&mut self, output: &str, aborted: bool, now: u64) {
+        let Some(task) = &self.task else { return };
+        if let Some(ToolCall::Shell(shell)) = task.turn.calls.first().map(|call| &call.call) {
+            let line = shell.command.last().cloned().unwrap_or_default();
+            self.record_item(Item::user(format!("I ran this command myself:\n{line}\n\n{output}")));
+        }
+        match aborted {
+            true => self.finish_abort_if_stopped(now),
+            false => self.complete(now),
+        }
+    }
+
+    pub(super) fn start_undo(&mut self, sub_id: &str, changes: Vec<serde_json::Value>, _now: u64) {
+        let placeholder =
+            ToolCall::External { name: "undo".to_owned(), arguments: serde_json::Value::Null };
+        let key = self.start_own(sub_id, placeholder);
+        if let Some(call) = self.find(key) {
+            call.state = CallState::Running { confined: false };
+        }
+        self.out.push_back(Output::Start { key, work: Work::Undo(changes) });
+    }
+
+    fn undo_done(&mut self, success: bool, words: String, aborted: bool, now: u64) {
+        let Some(task) = &self.task else { return };
+        let sub_id = task.sub_id.clone();
+        if success {
+            self.record(Record::Undone);
+            self.record_item(Item::user(format!(
+                "I took back your last changes to files:\n{words}"
+            )));
+            self.emit(&sub_id, EventMsg::BackgroundEvent { message: words.clone() });
+        }
+        match (aborted, success) {
+            (true, _) => self.finish_abort_if_stopped(now),
+            (false, true) => self.complete(now),
+            (false, false) => {
+                self.task = None;
+                self.fail(&sub_id, &words);
+                self.next(now);
+            }
+        }
+    }
+}
+
+impl Call {
+    fn new(key: u64, call_id: String, tool: String, call: ToolCall, cwd: String) -> Self {
+        Self {
+            key,
+            call_id,
+            tool,
+            call,
+            cwd,
+            state: CallState::Preparing,
+            changes: Changes::new(),
+            paths: Vec::new(),
+            auto_approved: true,
+        }
+    }
+
+    /// What a person is asked about.
+    pub(super) fn command(&self) -> Vec<String> {
+        match &self.call {
+            ToolCall::Shell(shell) => shell.command.clone(),
+            other => vec![self.tool.clone(), other.arguments().to_string()],
+        }
+    }
+
+    fn in_words(&self) -> String {
+        match &self.call {
+            ToolCall::Shell(shell) => shell.command.join(" "),
+            ToolCall::ApplyPatch { .. } => {
+                let names: Vec<&str> = self.changes.keys().map(String::as_str).collect();
+                format!("patch {}", names.join(", "))
+            }
+            _ => self.tool.clone(),
+        }
+    }
+}
+
+impl ToolCall {
+    /// The arguments, as a person is shown them.
+    fn arguments(&self) -> serde_json::Value {
+        use serde_json::json;
+        match self {
+            Self::Shell(it) => json!({ "command": it.command }),
+            Self::ApplyPatch { input } => json!({ "input": input }),
+            Self::ReadFile(it) => {
+                json!({ "path": it.path, "offset": it.offset, "limit": it.limit })
+            }
+            Self::Search(it) => json!({ "pattern": it.pattern, "path": it.path, "glob": it.glob }),
+            Self::ListDir(it) => json!({ "path": it.path, "depth": it.depth }),
+            Self::UpdatePlan(it) => json!({ "plan": it.plan }),
+            Self::SpawnAgent(it) => json!({ "task": it.task }),
+            Self::External { arguments, .. } => arguments.clone(),
+        }
+    }
+}
+
+/// The changes of a turn as one text.
+pub(super) fn unified_diff(patches: &[Changes]) -> String {
+    let mut text = String::new();
+    for (path, change) in patches.iter().flatten() {
+        match change {
+            FileChange::Add { content } => {
+                let lines: Vec<&str> = content.lines().collect();
+                let _ =
+                    writeln!(text, "--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{} @@", lines.len());
+                lines.iter().for_each(|line| _ = writeln!(text, "+{line}"));
+            }
+            FileChange::Delete { content } => {
+                let lines: Vec<&str> = content.lines().collect();
+                let _ =
+                    writeln!(text, "--- a/{path}\n+++ /dev/null\n@@ -1,{} +0,0 @@", lines.len());
+                lines.iter().for_each(|line| _ = writeln!(text, "-{line}"));
+            }
+            FileChange::Update { unified_diff, .. } => text.push_str(unified_diff),
+        }
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// A path that may be relative, against a folder. Lexical: who opens it decides what it leads to.
+fn join(base: &str, path: &str) -> String {
+    if path.starts_with('/') {
+        return path.to_owned();
+    }
+    format!("{}/{path}", base.trim_end_matches('/'))
+}
+
+fn shorten(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(most);
+    format!("{}\n[... {} more bytes ...]", &text[..end], text.len() - end)
+}

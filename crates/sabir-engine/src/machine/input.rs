@@ -1,0 +1,65 @@
+//! What a machine can be told.
+
+use super::Changes;
+use super::settings::Settings;
+use super::thread::Record;
+use crate::items::Item;
+use crate::protocol::{EventMsg, ExecOutput, OutputStream, Submission, ToolInfo};
+use crate::stream::ModelEvent;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// `configure_session`, with everything looked up.
+    Configure {
+        sub_id: String,
+        settings: Box<Settings>,
+        /// What is stored of the session, if it is resumed.
+        stored: Option<Vec<Record>>,
+        external: Vec<ToolInfo>,
+    },
+    /// Any other submission.
+    Submit(Submission),
+    /// Something to show that only the driver knows: a submission that could not be read or used,
+    /// a server that did not start.
+    Tell { sub_id: String, msg: EventMsg },
+    /// Nobody can answer any more: what waits for a person is denied, now and later.
+    Unattended,
+    /// A response of another session, and the thread that led to it.
+    Adopt { response_id: String, items: Vec<Item> },
+    /// News of the request that was numbered so.
+    Model { attempt: u64, event: ModelEvent },
+    /// A patch was read and tried on the files, without changing any.
+    Prepared { key: u64, patch: Result<PreparedPatch, String> },
+    /// News of the work that was numbered so.
+    Tool { key: u64, event: ToolEvent },
+    /// Time has passed.
+    Tick,
+}
+
+/// A patch that would apply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreparedPatch {
+    pub changes: Changes,
+    /// Every file that it touches, absolute.
+    pub paths: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolEvent {
+    Output { stream: OutputStream, chunk: String },
+    Finished(ToolResult),
+}
+
+/// What work came to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolResult {
+    pub success: bool,
+    /// For the model.
+    pub output: String,
+    /// For people, when a command ran.
+    pub exec: Option<ExecOutput>,
+    /// The sandbox seems to have stood in the way.
+    pub sandbox_denied: bool,
+    /// How to take back what was changed.
+    pub undo: Option<serde_json::Value>,
+}

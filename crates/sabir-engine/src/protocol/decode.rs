@@ -1,0 +1,188 @@
+//! A line of the wire, read. What cannot be read is answered, never fatal: the words name the
+//! culprit, and the id is the sender's own wherever one can be found.
+
+use serde_json::Value;
+
+use super::op::{Op, Submission};
+
+/// Why a line is no submission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The sender's id, or nothing if the line has none.
+    pub id: String,
+    pub message: String,
+}
+
+/// A submission, and the names in it that nobody reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decoded {
+    pub submission: Submission,
+    /// Paths like `op.sandbox`. A misspelled setting that is silently dropped could be the one
+    /// that was meant to keep something safe.
+    pub unknown: Vec<String>,
+}
+
+/// The longest line that is read. Longer than any patch or picture, short enough to hold.
+pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Deep enough for every submission.
+const MAX_DEPTH: usize = 64;
+
+/// Reads one line, without its end.
+pub fn decode(line: &[u8]) -> Result<Decoded, Refusal> {
+    let refuse = |id: &str, message: String| Err(Refusal { id: id.to_owned(), message });
+    if line.len() > MAX_LINE_BYTES {
+        return refuse("", too_long());
+    }
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => {
+            return refuse(
+                "",
+                format!("the line is not UTF-8, from byte {} on", error.valid_up_to()),
+            );
+        }
+    };
+    if depth(text) > MAX_DEPTH {
+        return refuse("", format!("the line nests deeper than {MAX_DEPTH} levels"));
+    }
+    let value: Value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(error) => return refuse("", format!("the line is not JSON: {error}")),
+    };
+    let id = match &value["id"] {
+        Value::String(id) => id.clone(),
+        Value::Null => {
+            return refuse(
+                "",
+                "the submission has no id: it wants {\"id\":\"1\",\"op\":{...}}".to_owned(),
+            );
+        }
+        _ => return refuse("", "the id of a submission must be a string".to_owned()),
+    };
+    let op = &value["op"];
+    let Value::String(kind) = &op["type"] else {
+        return refuse(&id, "the submission has no op with a type".to_owned());
+    };
+    match serde_json::from_value::<Op>(op.clone()) {
+        Ok(op_read) => {
+            let mut unknown = Vec::new();
+            if let Value::Object(fields) = &value {
+                unknown.extend(
+                    fields.keys().filter(|key| !matches!(key.as_str(), "id" | "op")).cloned(),
+                );
+            }
+            if let Ok(known) = serde_json::to_value(&op_read) {
+                collect_unknown(op, &known, "op", &mut unknown);
+            }
+            Ok(Decoded { submission: Submission { id, op: op_read }, unknown })
+        }
+        Err(error) => refuse(&id, format!("the op {kind:?} cannot be read: {error}")),
+    }
+}
+
+/// What a line that was too long to read is answered.
+pub fn too_long() -> String {
+    format!("the line is longer than {} MiB and was passed over", MAX_LINE_BYTES / (1024 * 1024))
+}
+
+/// Names that are in what came and not in what was understood of it.
+fn collect_unknown(came: &Value, known: &Value, path: &str, unknown: &mut Vec<String>) {
+    match (came, known) {
+        (Value::Object(came), Value::Object(known)) => {
+            for (key, value) in came {
+                let path = format!("{path}.{key}");
+                match known.get(key) {
+                    Some(known) => collect_unknown(value, known, &path, unknown),
+                    None => unknown.push(path),
+                }
+            }
+        }
+        (Value::Array(came), Value::Array(known)) => {
+            for (index, (came, known)) in came.iter().zip(known).enumerate() {
+                collect_unknown(came, known, &format!("{path}[{index}]"), unknown);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest, mut in_string, mut escaped) = (0usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' | b'[' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(line: &[u8], expect: Expect) {
+        expect.assert_eq(&match decode(line) {
+            Ok(Decoded { submission, unknown }) => format!("{:?} {unknown:?}", submission.op),
+            Err(Refusal { id, message }) => format!("{id:?}: {message}"),
+        });
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_with_the_id_it_has() {
+        check(
+            b"{",
+            expect![[
+                r#""": the line is not JSON: EOF while parsing an object at line 1 column 1"#
+            ]],
+        );
+        check(b"\xff", expect![[r#""": the line is not UTF-8, from byte 0 on"#]]);
+        check(
+            br#"{"op":{"type":"interrupt"}}"#,
+            expect![[r#""": the submission has no id: it wants {"id":"1","op":{...}}"#]],
+        );
+        check(
+            br#"{"id":7,"op":{"type":"interrupt"}}"#,
+            expect![[r#""": the id of a submission must be a string"#]],
+        );
+        check(br#"{"id":"7"}"#, expect![[r#""7": the submission has no op with a type"#]]);
+        check(
+            br#"{"id":"7","op":{"type":"dance"}}"#,
+            expect![[
+                r#""7": the op "dance" cannot be read: unknown variant `dance`, expected one of `configure_session`, `user_input`, `interrupt`, `exec_approval`, `patch_approval`, `override_turn_context`, `compact`, `undo`, `review`, `run_user_shell_command`, `list_tools`, `list_approvals`, `revoke_approval`, `get_history`, `shutdown`"#
+            ]],
+        );
+        check(
+            br#"{"id":"7","op":{"type":"exec_approval","call_id":"c"}}"#,
+            expect![[r#""7": the op "exec_approval" cannot be read: missing field `decision`"#]],
+        );
+    }
+
+    #[test]
+    fn names_that_nobody_reads_are_told() {
+        check(
+            br#"{"id":"7","op":{"type":"interrupt"},"now":1}"#,
+            expect![[r#"Interrupt ["now"]"#]],
+        );
+        check(
+            br#"{"id":"7","op":{"type":"configure_session","sandbox":{"mode":"read-only"},"provider":{"url":"x"}}}"#,
+            expect![[r#"ConfigureSession(ConfigureSession { session_id: None, model: None, provider: Some(ProviderSettings { name: None, base_url: None, wire_api: None, env_key: None, request_max_retries: None, stream_max_retries: None, stream_idle_timeout_ms: None }), cwd: None, approval_policy: None, sandbox_policy: None, instructions: None, effort: None, approval_timeout_ms: None, context_window: None }) ["op.sandbox", "op.provider.url"]"#]],
+        );
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let line = format!(r#"{{"id":"7","op":{}1{}}}"#, "[".repeat(100), "]".repeat(100));
+        check(line.as_bytes(), expect![[r#""": the line nests deeper than 64 levels"#]]);
+    }
+}

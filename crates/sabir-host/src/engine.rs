@@ -1,0 +1,140 @@
+//! Engines: sessions that run. Each connection has a task of its own that owns the machine; others
+//! hold the two ends of its queues.
+
+mod actor;
+mod configure;
+mod fork;
+mod images;
+mod journal;
+mod work;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sabir_engine::{Decoded, Event, Refusal};
+use sabir_store::Store;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::error::HostError;
+use crate::model::Providers;
+use crate::process::Runner;
+
+pub use configure::Defaults;
+
+/// What all sessions of a process share.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    home: PathBuf,
+    store: Store,
+    runner: Runner,
+    providers: Providers,
+    defaults: Defaults,
+    /// Sessions that are open somewhere in this process: one at a time may hold each.
+    open: Mutex<HashSet<String>>,
+}
+
+/// What an engine is made of.
+#[derive(Debug)]
+pub struct Setup {
+    pub home: PathBuf,
+    pub runner: Runner,
+    pub providers: Providers,
+    pub defaults: Defaults,
+}
+
+/// One connection: what is submitted here is told there. When the sender is dropped, nobody can
+/// answer any more; the engine finishes what it can, and ends.
+#[derive(Debug)]
+pub struct Connection {
+    pub submissions: mpsc::Sender<Incoming>,
+    pub events: mpsc::Receiver<Shown>,
+    /// Ends when everything that the session started is gone.
+    pub done: JoinHandle<()>,
+}
+
+/// What came over a wire.
+#[derive(Debug)]
+pub enum Incoming {
+    Submission(Decoded),
+    Refused(Refusal),
+}
+
+/// An event, and the line that shows it.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    pub event: Event,
+    pub line: String,
+}
+
+/// A person who reads slowly slows the model down; these are what is on its way.
+const EVENTS_ON_THE_WAY: usize = 256;
+const SUBMISSIONS_ON_THE_WAY: usize = 64;
+
+/// An agent may give work to an agent, which may do so once more; then it does the work itself.
+const DEEPEST: u32 = 2;
+
+impl Engine {
+    pub fn open(setup: Setup) -> Result<Self, HostError> {
+        let Setup { home, runner, providers, defaults } = setup;
+        let store = Store::open(&home)?;
+        // A patch that a crash left half done is taken back before anyone looks at the files.
+        crate::files::recover(&home.join(PATCH_JOURNAL))?;
+        let open = Mutex::new(HashSet::new());
+        Ok(Self { shared: Arc::new(Shared { home, store, runner, providers, defaults, open }) })
+    }
+
+    pub fn home(&self) -> &Path {
+        &self.shared.home
+    }
+
+    /// Opens a connection; its session begins with `configure_session`.
+    pub fn connect(&self) -> Connection {
+        self.connect_at(0)
+    }
+
+    fn connect_at(&self, depth: u32) -> Connection {
+        let (submissions, incoming) = mpsc::channel(SUBMISSIONS_ON_THE_WAY);
+        let (outgoing, events) = mpsc::channel(EVENTS_ON_THE_WAY);
+        let actor = actor::Actor::new(self.clone(), depth, incoming, outgoing);
+        let done = tokio::spawn(actor.run());
+        Connection { submissions, events, done }
+    }
+
+    /// Holds a session for one connection.
+    fn claim(&self, session_id: &str) -> Option<Claim> {
+        let mut open = self.shared.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.insert(session_id.to_owned())
+            .then(|| Claim { engine: self.clone(), session_id: session_id.to_owned() })
+    }
+}
+
+/// A session that this connection alone may write.
+#[derive(Debug)]
+struct Claim {
+    engine: Engine,
+    session_id: String,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut open = self.engine.shared.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.remove(&self.session_id);
+    }
+}
+
+/// Where half-done patches are noted, below the home.
+const PATCH_JOURNAL: &str = "patches";
+
+impl Engine {
+    /// A new stored session that begins with another's thread up to a response. Returns its name.
+    pub fn fork(&self, session_id: &str, response_id: &str) -> Result<String, String> {
+        fork::fork(&self.shared, session_id, response_id)
+    }
+}

@@ -1,0 +1,211 @@
+//! `configure_session`, with everything looked up: folders, the provider, what is stored.
+
+use std::path::{Path, PathBuf};
+
+use sabir_engine::{ConfigureSession, ProviderSettings, Record, Settings};
+use sabir_policy::{ApprovalPolicy, SandboxPolicy};
+use sabir_store::SessionFacts;
+
+use super::actor::Actor;
+use crate::model::ModelClient;
+
+/// What holds where a submission says nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Defaults {
+    pub model: Option<String>,
+    pub provider: ProviderSettings,
+    pub approval_policy: Option<ApprovalPolicy>,
+    pub sandbox_policy: Option<SandboxPolicy>,
+    pub cwd: PathBuf,
+}
+
+/// A session that can begin.
+pub(super) struct Configured {
+    pub(super) settings: Settings,
+    pub(super) stored: Option<Vec<Record>>,
+    pub(super) facts: SessionFacts,
+}
+
+/// What every model is told first.
+const INSTRUCTIONS: &str = include_str!("instructions.md");
+
+/// A workspace's own instructions, and how much of them is read.
+const WORKSPACE_INSTRUCTIONS: &str = "AGENTS.md";
+const MOST_WORKSPACE_INSTRUCTIONS: usize = 32 * 1024;
+
+impl Actor {
+    pub(super) async fn configure(
+        &mut self,
+        wanted: ConfigureSession,
+    ) -> Result<Configured, String> {
+        let shared = std::sync::Arc::clone(&self.engine.shared);
+        let held = self.claim.as_ref().map(|claim| claim.session_id.clone());
+        let resumes = wanted.session_id.clone().filter(|id| held.as_ref() != Some(id));
+        let claim = match (&resumes, &held) {
+            (None, Some(_)) => None,
+            (Some(id), _) => Some(self.engine.claim(id).ok_or_else(|| {
+                format!("the session {id} is open in another connection of this process")
+            })?),
+            (None, None) => {
+                let id = new_session_id()?;
+                Some(self.engine.claim(&id).ok_or("two sessions were given one name: try again")?)
+            }
+        };
+        let stored = match resumes {
+            Some(id) => {
+                let shared = std::sync::Arc::clone(&shared);
+                let read = tokio::task::spawn_blocking(move || {
+                    let reader = shared.store.reader().map_err(|error| error.to_string())?;
+                    let records = super::journal::records(&reader, &id)?;
+                    match records.is_empty() {
+                        true => Err(not_stored(&id)),
+                        false => Ok(records),
+                    }
+                });
+                Some(read.await.map_err(|error| error.to_string())??)
+            }
+            None => None,
+        };
+        let before = match &stored {
+            Some(records) => records.iter().rev().find_map(|record| match record {
+                Record::Settings { settings } => Some(Settings::clone(settings)),
+                _ => None,
+            }),
+            None => self.machine.settings().cloned(),
+        };
+        let before = before.as_ref();
+        let defaults = &shared.defaults;
+
+        let cwd = wanted
+            .cwd
+            .map(PathBuf::from)
+            .or_else(|| before.map(|it| PathBuf::from(&it.cwd)))
+            .unwrap_or_else(|| defaults.cwd.clone());
+        let cwd = folder(&cwd)?;
+        let provider =
+            wanted.provider.or_else(|| before.map(|it| it.provider.clone())).unwrap_or_default();
+        let environment = |name: &str| std::env::var(name).ok();
+        let resolved = shared
+            .providers
+            .resolve(&[&defaults.provider, &provider], &environment)
+            .map_err(|error| error.to_string())?;
+        let model = wanted
+            .model
+            .or_else(|| before.map(|it| it.model.clone()))
+            .or_else(|| defaults.model.clone())
+            .or_else(|| resolved.model.clone())
+            .ok_or("no model is named: give configure_session a model, or the command --model")?;
+        let (request_max_retries, stream_max_retries) =
+            (resolved.request_max_retries, resolved.stream_max_retries);
+        let client = ModelClient::new(resolved).map_err(|error| error.to_string())?;
+        let session_id = claim
+            .as_ref()
+            .map(|claim| claim.session_id.clone())
+            .or(held)
+            .ok_or("the session has no name")?;
+        let settings = Settings {
+            session_id,
+            instructions: instructions(&cwd, wanted.instructions.as_deref()),
+            cwd: text_of(&cwd)?,
+            model,
+            provider,
+            approval_policy: wanted
+                .approval_policy
+                .or(before.map(|it| it.approval_policy))
+                .or(defaults.approval_policy)
+                .unwrap_or_default(),
+            sandbox_policy: wanted
+                .sandbox_policy
+                .or_else(|| before.map(|it| it.sandbox_policy.clone()))
+                .or_else(|| defaults.sandbox_policy.clone())
+                .unwrap_or_default(),
+            effort: wanted.effort.or(before.and_then(|it| it.effort)),
+            approval_timeout_ms: wanted
+                .approval_timeout_ms
+                .or(before.and_then(|it| it.approval_timeout_ms)),
+            context_window: wanted.context_window.or(before.and_then(|it| it.context_window)),
+            request_max_retries,
+            stream_max_retries,
+            tmpdir: tmpdir(),
+            own_state: vec![text_of(&shared.home)?],
+        };
+        let facts = SessionFacts {
+            cwd: settings.cwd.clone(),
+            model: settings.model.clone(),
+            title: None,
+            parent: None,
+        };
+        // Only now is everything known to be good: what held before holds until here.
+        self.client = Some(client);
+        if claim.is_some() {
+            self.claim = claim;
+        }
+        Ok(Configured { settings, stored, facts })
+    }
+
+    /// The thread that led to a response of another session.
+    pub(super) async fn find_elsewhere(
+        &self,
+        response_id: &str,
+    ) -> Option<Vec<sabir_engine::Item>> {
+        let shared = std::sync::Arc::clone(&self.engine.shared);
+        let response_id = response_id.to_owned();
+        let found = tokio::task::spawn_blocking(move || {
+            let reader = shared.store.reader().ok()?;
+            super::journal::thread_of(&reader, &response_id).ok()?
+        });
+        found.await.ok()?
+    }
+}
+
+pub(super) fn not_stored(session_id: &str) -> String {
+    format!("no session {session_id} is stored here: `sabir sessions` lists those that are")
+}
+
+/// Sortable by time, and unguessable.
+pub(super) fn new_session_id() -> Result<String, String> {
+    let mut random = [0u8; 8];
+    getrandom::fill(&mut random).map_err(|error| format!("no random numbers: {error}"))?;
+    let random = u64::from_be_bytes(random);
+    Ok(format!("{:011x}-{random:016x}", super::journal::wall_clock_ms()))
+}
+
+fn folder(path: &Path) -> Result<PathBuf, String> {
+    if !path.is_absolute() {
+        return Err(format!("cwd must be absolute, and {} is not", path.display()));
+    }
+    let real = std::fs::canonicalize(path)
+        .map_err(|error| format!("cwd {} cannot be used: {error}", path.display()))?;
+    match real.is_dir() {
+        true => Ok(real),
+        false => Err(format!("cwd {} is not a folder", path.display())),
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| format!("the name of {} is not UTF-8", path.display()))
+}
+
+fn tmpdir() -> Option<String> {
+    std::env::var("TMPDIR").ok().filter(|it| it.starts_with('/'))
+}
+
+fn instructions(cwd: &Path, own: Option<&str>) -> String {
+    let mut text = INSTRUCTIONS.trim().to_owned();
+    text.push_str(&format!("\n\nThe working directory is {}.", cwd.display()));
+    if let Ok(bytes) = std::fs::read(cwd.join(WORKSPACE_INSTRUCTIONS)) {
+        let said = String::from_utf8_lossy(&bytes);
+        let end = said.floor_char_boundary(MOST_WORKSPACE_INSTRUCTIONS);
+        text.push_str(&format!(
+            "\n\nThe workspace's {WORKSPACE_INSTRUCTIONS} says:\n{}",
+            &said[..end]
+        ));
+    }
+    if let Some(own) = own {
+        text.push_str("\n\n");
+        text.push_str(own);
+    }
+    text
+}

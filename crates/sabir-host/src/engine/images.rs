@@ -1,0 +1,81 @@
+//! Pictures of this machine, put into the message itself: a model cannot open files.
+
+use sabir_engine::InputItem;
+
+/// What providers take at most, and more than a screen needs.
+const MOST_BYTES: u64 = 8 * 1024 * 1024;
+
+pub(super) async fn embed(items: Vec<InputItem>) -> Result<Vec<InputItem>, String> {
+    let mut embedded = Vec::with_capacity(items.len());
+    for item in items {
+        embedded.push(match item {
+            InputItem::LocalImage { path } => {
+                let named = path.clone();
+                let read = tokio::task::spawn_blocking(move || read(&path)).await;
+                let image_url = read.map_err(|error| error.to_string())?;
+                InputItem::Image {
+                    image_url: image_url
+                        .map_err(|words| format!("the picture {named:?} {words}"))?,
+                }
+            }
+            other => other,
+        });
+    }
+    Ok(embedded)
+}
+
+fn read(path: &str) -> Result<String, String> {
+    let facts = std::fs::metadata(path).map_err(|error| format!("cannot be opened: {error}"))?;
+    if !facts.is_file() {
+        return Err("is not a file".to_owned());
+    }
+    if facts.len() > MOST_BYTES {
+        return Err(format!("is larger than {} MiB", MOST_BYTES / (1024 * 1024)));
+    }
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let kind = match bytes.as_slice() {
+        [0x89, b'P', b'N', b'G', ..] => "png",
+        [0xff, 0xd8, 0xff, ..] => "jpeg",
+        [b'G', b'I', b'F', b'8', ..] => "gif",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "webp",
+        _ => return Err("is neither PNG, JPEG, GIF nor WebP".to_owned()),
+    };
+    Ok(format!("data:image/{kind};base64,{}", base64(&bytes)))
+}
+
+/// The standard alphabet with padding. Ten lines are less than another crate.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let word = group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte))
+            << (8 * (3 - group.len()));
+        for place in 0..4 {
+            match place <= group.len() {
+                true => text.push(char::from(ALPHABET[(word >> (18 - 6 * place) & 63) as usize])),
+                false => text.push('='),
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_rfc() {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+}

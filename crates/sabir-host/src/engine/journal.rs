@@ -1,0 +1,99 @@
+//! What the store keeps of a session, and how it is read back.
+
+use sabir_engine::{ApprovalState, Event, Item, Record};
+use sabir_store::{Entry, Reader, SessionId, StoreError};
+
+/// An event, with the line that shows it.
+pub(super) fn event(event: &Event, line: &str) -> Entry {
+    Entry::Event { sub_id: event.id.clone(), kind: tag_of(line), body: line.to_owned() }
+}
+
+/// The kind of event, out of its line. Our own lines have the tag first, and a quote inside a string
+/// is escaped, so that no id can pretend to be one.
+fn tag_of(line: &str) -> String {
+    const OPENS: &str = r#""msg":{"type":""#;
+    let rest = line.find(OPENS).map_or("", |at| &line[at + OPENS.len()..]);
+    rest.split('"').next().unwrap_or_default().to_owned()
+}
+
+pub(super) fn record(record: &Record) -> Option<Entry> {
+    let body = serde_json::to_string(record).ok()?;
+    Some(match record {
+        Record::Item { .. } => Entry::Item { body },
+        Record::Turn { response_id } => Entry::Turn { response_id: response_id.clone(), body },
+        Record::Approval { call_id, state, .. } => {
+            Entry::Approval { call_id: call_id.clone(), state: stored_state(*state), body }
+        }
+        Record::Settings { .. } => note("settings", body),
+        Record::Branch { .. } => note("branch", body),
+        Record::AsideBegin | Record::AsideEnd => note("aside", body),
+        Record::Compacted { .. } => note("compacted", body),
+        Record::Granted { .. } | Record::Revoked { .. } => note("grant", body),
+        Record::Changed { .. } | Record::Undone => note("change", body),
+        Record::Plan { .. } => note("plan", body),
+        Record::Tokens { .. } => note("tokens", body),
+    })
+}
+
+fn note(kind: &str, body: String) -> Entry {
+    Entry::Note { kind: kind.to_owned(), body }
+}
+
+fn stored_state(state: ApprovalState) -> sabir_store::ApprovalState {
+    match state {
+        ApprovalState::Requested => sabir_store::ApprovalState::Requested,
+        ApprovalState::Approved => sabir_store::ApprovalState::Approved,
+        ApprovalState::ApprovedForSession => sabir_store::ApprovalState::ApprovedForSession,
+        ApprovalState::Denied => sabir_store::ApprovalState::Denied,
+        ApprovalState::Aborted => sabir_store::ApprovalState::Aborted,
+        ApprovalState::Expired => sabir_store::ApprovalState::Expired,
+    }
+}
+
+/// What is stored of a session.
+pub(super) fn records(reader: &Reader, session_id: &str) -> Result<Vec<Record>, String> {
+    let stored = reader.records(&SessionId::new(session_id)).map_err(|error| error.to_string())?;
+    stored
+        .iter()
+        .filter_map(|recorded| match &recorded.entry {
+            Entry::Item { body }
+            | Entry::Turn { body, .. }
+            | Entry::Approval { body, .. }
+            | Entry::Note { body, .. } => Some((recorded.seq, body)),
+            Entry::Session(_) | Entry::Submission { .. } | Entry::Event { .. } => None,
+        })
+        .map(|(seq, body)| {
+            serde_json::from_str(body)
+                .map_err(|error| format!("entry {seq} of the journal cannot be read: {error}"))
+        })
+        .collect()
+}
+
+/// The thread that led to a response, wherever it was.
+pub(super) fn thread_of(
+    reader: &Reader,
+    response_id: &str,
+) -> Result<Option<Vec<Item>>, StoreError> {
+    let Some(found) = reader.find_response(response_id)? else { return Ok(None) };
+    let Ok(records) = records(reader, found.session_id.as_str()) else { return Ok(None) };
+    Ok(sabir_engine::thread_at(&records, response_id))
+}
+
+pub(super) fn wall_clock_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |it| it.as_millis() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sabir_engine::EventMsg;
+
+    #[test]
+    fn the_kind_of_an_event_is_found_whatever_its_id_says() {
+        let event =
+            Event { id: r#"x","msg":{"type":"y"#.to_owned(), msg: EventMsg::ShutdownComplete };
+        let line = serde_json::to_string(&event).unwrap();
+        assert_eq!(tag_of(&line), "shutdown_complete");
+    }
+}

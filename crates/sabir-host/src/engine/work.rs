@@ -1,0 +1,309 @@
+//! Doing what the machine allowed: commands, patches, tools, other agents.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sabir_engine::{
+    ConfigureSession, Decoded, EventMsg, ExecOutput, Input, InputItem, InputMode, Op, OutputStream,
+    PreparedPatch, ProviderSettings, Settings, SpawnAgent, Submission, ToolCall, ToolEvent,
+    ToolResult, Work,
+};
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::actor::Actor;
+use super::{DEEPEST, Engine, Incoming, PATCH_JOURNAL};
+use crate::files::{self, Root};
+use crate::process::{self, Bound, Exec};
+use crate::sandbox::{Confinement, Limits, OwnState};
+use crate::tools;
+
+/// A patch that was tried and waits to be allowed.
+pub(super) struct Prepared {
+    root: Arc<Root>,
+    plan: Arc<sabir_engine::patch::Plan>,
+}
+
+/// Those of a session, by the number of their call.
+pub(super) type PreparedPatches = Arc<Mutex<HashMap<u64, Prepared>>>;
+
+impl Actor {
+    pub(super) fn prepare(&mut self, key: u64, input: String, cwd: String) {
+        let tell = self.tell.clone();
+        let patches = Arc::clone(&self.prepared);
+        self.running.spawn(async move {
+            let tried =
+                tokio::task::spawn_blocking(move || try_patch(&input, Path::new(&cwd))).await;
+            let tried = tried.unwrap_or_else(|error| Err(error.to_string()));
+            let patch = tried.map(|(prepared, patch)| {
+                patches.lock().unwrap_or_else(PoisonError::into_inner).insert(key, prepared);
+                patch
+            });
+            let _ = tell.send(Input::Prepared { key, patch }).await;
+            key
+        });
+    }
+
+    pub(super) fn start(&mut self, key: u64, work: Work, stop: CancellationToken) {
+        let tell = self.tell.clone();
+        let engine = self.engine.clone();
+        let Some(settings) = self.machine.settings().cloned() else { return };
+        let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        let depth = self.depth;
+        self.running.spawn(async move {
+            let result = match work {
+                Work::Exec { command, cwd, timeout_ms, confined } => {
+                    let confinement = confinement(&settings, confined);
+                    let exec = Exec {
+                        argv: command,
+                        cwd: PathBuf::from(cwd),
+                        env_extra: Vec::new(),
+                        timeout: Duration::from_millis(timeout_ms),
+                        confinement,
+                        limits: Limits::default(),
+                    };
+                    run(&engine, exec, key, &tell, stop).await
+                }
+                Work::Patch => match prepared {
+                    Some(prepared) => apply(&engine, prepared).await,
+                    None => failed("the patch was not prepared"),
+                },
+                Work::Undo(changes) => undo(&engine, changes).await,
+                Work::Call(call) => self::call(&engine, settings, depth, call, stop).await,
+            };
+            let _ = tell.send(Input::Tool { key, event: ToolEvent::Finished(result) }).await;
+            key
+        });
+    }
+}
+
+fn failed(words: impl Into<String>) -> ToolResult {
+    ToolResult { output: words.into(), ..ToolResult::default() }
+}
+
+fn succeeded(words: impl Into<String>) -> ToolResult {
+    ToolResult { success: true, output: words.into(), ..ToolResult::default() }
+}
+
+fn try_patch(input: &str, cwd: &Path) -> Result<(Prepared, PreparedPatch), String> {
+    let patch = sabir_engine::patch::parse(input).map_err(|error| error.to_string())?;
+    let root = Root::open(cwd).map_err(|error| error.to_string())?;
+    let plan = sabir_engine::patch::plan(&patch, &root).map_err(|error| error.to_string())?;
+    let absolute = |path: &str| cwd.join(path).to_string_lossy().into_owned();
+    let paths = plan.paths().map(|path| absolute(path.as_str())).collect();
+    let changes = plan.changes();
+    Ok((Prepared { root: Arc::new(root), plan: Arc::new(plan) }, PreparedPatch { changes, paths }))
+}
+
+async fn apply(engine: &Engine, prepared: Prepared) -> ToolResult {
+    let journal = engine.home().join(PATCH_JOURNAL);
+    let done = tokio::task::spawn_blocking(move || {
+        let summary = prepared.plan.summary();
+        let root = prepared.root.path().to_owned();
+        files::apply(&prepared.plan, &prepared.root, &journal)
+            .map(|applied| (summary, root, applied))
+    });
+    match done.await {
+        Ok(Ok((summary, root, applied))) => {
+            let undo = serde_json::to_value(Undo { root, applied }).ok();
+            ToolResult { undo, ..succeeded(summary) }
+        }
+        Ok(Err(error)) => failed(error.to_string()),
+        Err(error) => failed(format!("the patch was not applied: {error}")),
+    }
+}
+
+/// What taking back a patch needs to know.
+#[derive(Debug, Serialize, Deserialize)]
+struct Undo {
+    root: PathBuf,
+    applied: files::Applied,
+}
+
+async fn undo(engine: &Engine, changes: Vec<serde_json::Value>) -> ToolResult {
+    let journal = engine.home().join(PATCH_JOURNAL);
+    let done = tokio::task::spawn_blocking(move || {
+        let mut words = Vec::new();
+        for change in changes {
+            let Undo { root, applied } = serde_json::from_value(change)
+                .map_err(|error| format!("what to take back cannot be read: {error}"))?;
+            let root = Root::open(&root).map_err(|error| error.to_string())?;
+            files::revert(&applied, &root, &journal).map_err(|error| error.to_string())?;
+            words.extend(applied.files.iter().map(|file| format!("{} is as it was\n", file.path)));
+        }
+        Ok::<_, String>(words.concat())
+    });
+    match done.await {
+        Ok(Ok(words)) => succeeded(words),
+        Ok(Err(words)) => failed(words),
+        Err(error) => failed(error.to_string()),
+    }
+}
+
+/// What a command may touch.
+fn confinement(settings: &Settings, confined: bool) -> Confinement {
+    if !confined {
+        return Confinement::FullAccess;
+    }
+    Confinement::of(
+        &settings.sandbox_policy,
+        Path::new(&settings.cwd),
+        settings.tmpdir.as_deref().map(Path::new),
+        &OwnState {
+            folders: settings.own_state.iter().map(PathBuf::from).collect(),
+            ..OwnState::default()
+        },
+    )
+}
+
+async fn run(
+    engine: &Engine,
+    exec: Exec,
+    key: u64,
+    tell: &mpsc::Sender<Input>,
+    stop: CancellationToken,
+) -> ToolResult {
+    let (chunks, mut output) = mpsc::channel(64);
+    let runner = &engine.shared.runner;
+    let running = runner.run(exec, chunks, stop);
+    let forward = async {
+        while let Some(chunk) = output.recv().await {
+            let stream = match chunk.stream {
+                process::OutputStream::Stdout => OutputStream::Stdout,
+                process::OutputStream::Stderr => OutputStream::Stderr,
+            };
+            let event = ToolEvent::Output { stream, chunk: chunk.text };
+            if tell.send(Input::Tool { key, event }).await.is_err() {
+                break;
+            }
+        }
+    };
+    let (finished, ()) = tokio::join!(running, forward);
+    match finished {
+        Ok(finished) => ToolResult {
+            success: finished.exit_code == 0,
+            output: process::for_model(&finished, Bound::default()),
+            sandbox_denied: finished.sandbox_denied,
+            undo: None,
+            exec: Some(ExecOutput {
+                exit_code: finished.exit_code,
+                stdout: finished.stdout,
+                stderr: finished.stderr,
+                duration_ms: finished.duration.as_millis() as u64,
+                timed_out: finished.timed_out,
+            }),
+        },
+        Err(error) => failed(error.to_string()),
+    }
+}
+
+async fn call(
+    engine: &Engine,
+    settings: Settings,
+    depth: u32,
+    call: ToolCall,
+    stop: CancellationToken,
+) -> ToolResult {
+    let cwd = PathBuf::from(&settings.cwd);
+    let work = match call {
+        ToolCall::SpawnAgent(spawn) => {
+            return self::spawn(engine, settings, depth, spawn, stop).await;
+        }
+        ToolCall::ReadFile(read) => {
+            tokio::task::spawn_blocking(move || tools::read_file(&cwd, &read))
+        }
+        ToolCall::Search(search) => {
+            let stop = stop.clone();
+            tokio::task::spawn_blocking(move || {
+                tools::search(&cwd, &search, &|| stop.is_cancelled())
+            })
+        }
+        ToolCall::ListDir(list) => {
+            let stop = stop.clone();
+            tokio::task::spawn_blocking(move || {
+                tools::list_dir(&cwd, &list, &|| stop.is_cancelled())
+            })
+        }
+        ToolCall::External { name, .. } => return failed(format!("no server offers {name}")),
+        ToolCall::Shell(_) | ToolCall::ApplyPatch { .. } | ToolCall::UpdatePlan(_) => {
+            return failed("this call is not run here");
+        }
+    };
+    tokio::select! {
+        done = work => match done {
+            Ok(Ok(words)) => succeeded(words),
+            Ok(Err(words)) => failed(words),
+            Err(error) => failed(error.to_string()),
+        },
+        () = stop.cancelled() => failed("stopped"),
+    }
+}
+
+/// Gives a task to an agent in a session of its own. Nobody answers it, so what it would have to
+/// ask for is denied to it.
+async fn spawn(
+    engine: &Engine,
+    settings: Settings,
+    depth: u32,
+    spawn: SpawnAgent,
+    stop: CancellationToken,
+) -> ToolResult {
+    if depth >= DEEPEST {
+        return failed("agents are nested too deeply: do this yourself");
+    }
+    let mut connection = engine.connect_at(depth + 1);
+    let configure = Op::ConfigureSession(ConfigureSession {
+        session_id: None,
+        model: Some(settings.model),
+        provider: Some(ProviderSettings::clone(&settings.provider)),
+        cwd: Some(settings.cwd),
+        approval_policy: Some(settings.approval_policy),
+        sandbox_policy: Some(settings.sandbox_policy),
+        instructions: Some(
+            "You work for another agent, which sees only your last message.".to_owned(),
+        ),
+        effort: settings.effort,
+        approval_timeout_ms: Some(0),
+        context_window: settings.context_window,
+    });
+    let input = Op::UserInput {
+        items: vec![InputItem::Text { text: spawn.task }],
+        last_response_id: None,
+        mode: InputMode::Replace,
+    };
+    for (id, op) in [("configure", configure), ("task", input)] {
+        let submission = Submission { id: id.to_owned(), op };
+        let decoded = Decoded { submission, unknown: Vec::new() };
+        if connection.submissions.send(Incoming::Submission(decoded)).await.is_err() {
+            return failed("the other agent did not start");
+        }
+    }
+    let watch = async {
+        while let Some(shown) = connection.events.recv().await {
+            match shown.event.msg {
+                EventMsg::TaskComplete { last_agent_message } => {
+                    return succeeded(
+                        last_agent_message.unwrap_or_else(|| "(it said nothing)".to_owned()),
+                    );
+                }
+                EventMsg::Error { message } => {
+                    return failed(format!("the other agent failed: {message}"));
+                }
+                _ => {}
+            }
+        }
+        failed("the other agent ended without an answer")
+    };
+    let result = tokio::select! {
+        result = watch => result,
+        () = stop.cancelled() => failed("stopped"),
+    };
+    // Its session ends with its connection, and everything it started ends with its session.
+    drop(connection.events);
+    drop(connection.submissions);
+    let _ = connection.done.await;
+    result
+}

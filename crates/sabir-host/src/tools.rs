@@ -1,0 +1,49 @@
+//! Tools that only look. Each returns text that a model can read, bounded, or says why not.
+
+mod list_dir;
+mod read_file;
+mod search;
+
+pub use list_dir::list_dir;
+pub use read_file::read_file;
+pub use search::search;
+
+use std::path::{Path, PathBuf};
+
+/// The most that a tool tells a model.
+const MOST_BYTES: usize = 256 * 1024;
+
+fn resolve(cwd: &Path, path: Option<&str>) -> PathBuf {
+    path.map_or_else(|| cwd.to_owned(), |path| cwd.join(path))
+}
+
+/// Adds a line while there is room for it.
+struct Bounded {
+    text: String,
+    is_full: bool,
+}
+
+impl Bounded {
+    fn new() -> Self {
+        Self { text: String::new(), is_full: false }
+    }
+
+    fn line(&mut self, line: &str) -> bool {
+        if self.text.len() + line.len() + 1 > MOST_BYTES {
+            self.is_full = true;
+            return false;
+        }
+        self.text.push_str(line);
+        self.text.push('\n');
+        true
+    }
+
+    /// A sentence that must not be left out.
+    fn end(mut self, note: Option<String>) -> String {
+        if let Some(note) = note {
+            self.text.push_str(&note);
+            self.text.push('\n');
+        }
+        self.text
+    }
+}

@@ -1,0 +1,85 @@
+//! Finds lines by a regular expression, as ripgrep does: what `.gitignore` names is passed over,
+//! and so are binary files.
+
+use std::path::Path;
+
+use grep_regex::RegexMatcherBuilder;
+use grep_searcher::sinks::Lossy;
+use grep_searcher::{BinaryDetection, SearcherBuilder};
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+use sabir_engine::Search;
+
+use super::{Bounded, resolve};
+
+const DEFAULT_LINES: u64 = 200;
+const MOST_LINES: u64 = 5000;
+const MOST_LINE_BYTES: usize = 500;
+
+/// Bounds what a hostile expression can cost to build.
+const MOST_REGEX_BYTES: usize = 4 * 1024 * 1024;
+
+/// The matching lines as `path:line:text`, in the order of their paths.
+pub fn search(
+    cwd: &Path,
+    search: &Search,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<String, String> {
+    let matcher = RegexMatcherBuilder::new()
+        .size_limit(MOST_REGEX_BYTES)
+        .dfa_size_limit(MOST_REGEX_BYTES)
+        .line_terminator(Some(b'\n'))
+        .build(&search.pattern)
+        .map_err(|error| format!("the pattern cannot be used: {error}"))?;
+    let root = resolve(cwd, search.path.as_deref());
+    if !root.exists() {
+        return Err(format!("{} does not exist", search.path.as_deref().unwrap_or(".")));
+    }
+    let mut walk = WalkBuilder::new(&root);
+    walk.sort_by_file_path(Path::cmp).require_git(false);
+    if let Some(glob) = &search.glob {
+        let mut only = OverrideBuilder::new(&root);
+        only.add(glob).map_err(|error| format!("the glob cannot be used: {error}"))?;
+        let only = only.build().map_err(|error| format!("the glob cannot be used: {error}"))?;
+        walk.overrides(only);
+    }
+    let mut searcher = SearcherBuilder::new()
+        .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(16 * 1024 * 1024))
+        .line_number(true)
+        .build();
+    let limit = search.limit.unwrap_or(DEFAULT_LINES).min(MOST_LINES);
+    let mut found = 0;
+    let mut text = Bounded::new();
+    for entry in walk.build() {
+        if is_stopped() {
+            return Err("stopped".to_owned());
+        }
+        // A folder that cannot be read hides nothing that was asked for by name.
+        let Ok(entry) = entry else { continue };
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let path = entry.path();
+        let shown = path.strip_prefix(cwd).unwrap_or(path).display().to_string();
+        let sink = Lossy(|number, line| {
+            if found >= limit || is_stopped() {
+                return Ok(false);
+            }
+            found += 1;
+            let line = line.trim_end_matches(['\n', '\r']);
+            let end = line.floor_char_boundary(MOST_LINE_BYTES);
+            let cut = if end < line.len() { " [...]" } else { "" };
+            Ok(text.line(&format!("{shown}:{number}:{}{cut}", &line[..end])))
+        });
+        // An unreadable file is not a reason to hide what others hold.
+        let _ = searcher.search_path(&matcher, path, sink);
+        if found >= limit || text.is_full {
+            return Ok(text.end(Some(format!("[stopped after {found} lines: narrow the search]"))));
+        }
+    }
+    match found {
+        0 => Ok("no line matches\n".to_owned()),
+        _ => Ok(text.end(None)),
+    }
+}

@@ -1,0 +1,157 @@
+//! A person's answers, typed on the terminal.
+
+use std::collections::VecDeque;
+use std::io::BufRead as _;
+
+use sabir_engine::{Decision, Event, EventMsg};
+use tokio::sync::mpsc;
+
+use super::show::Screen;
+
+/// Something that waits for an answer.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) call_id: String,
+    pub(super) is_patch: bool,
+    question: String,
+    /// What "always" covers.
+    scope: String,
+}
+
+pub(super) struct Answers {
+    lines: Option<mpsc::Receiver<String>>,
+    asked: VecDeque<Asked>,
+}
+
+impl Asked {
+    pub(super) fn of(event: &Event) -> Option<Self> {
+        match &event.msg {
+            EventMsg::ExecApprovalRequest { call_id, command, cwd, reason, session_scope } => {
+                let why =
+                    reason.as_ref().map(|it| format!("\n  why asked: {it}")).unwrap_or_default();
+                Some(Self {
+                    call_id: call_id.clone(),
+                    is_patch: false,
+                    question: format!(
+                        "Run this command in {cwd}?\n  $ {}{why}",
+                        shell_words(command)
+                    ),
+                    scope: session_scope.clone(),
+                })
+            }
+            EventMsg::ApplyPatchApprovalRequest { call_id, changes, reason, session_scope } => {
+                let why =
+                    reason.as_ref().map(|it| format!("\n  why asked: {it}")).unwrap_or_default();
+                let names: Vec<&str> = changes.keys().map(String::as_str).collect();
+                Some(Self {
+                    call_id: call_id.clone(),
+                    is_patch: true,
+                    question: format!("Change {}?{why}", names.join(", ")),
+                    scope: session_scope.clone(),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Answers {
+    pub(super) fn new(is_attended: bool) -> Self {
+        let lines = is_attended.then(|| {
+            let (send, lines) = mpsc::channel(1);
+            std::thread::spawn(move || {
+                for line in std::io::stdin().lock().lines() {
+                    let Ok(line) = line else { return };
+                    if send.blocking_send(line).is_err() {
+                        return;
+                    }
+                }
+            });
+            lines
+        });
+        Self { lines, asked: VecDeque::new() }
+    }
+
+    /// The next task that is typed.
+    pub(super) async fn task(&mut self) -> Option<String> {
+        let lines = self.lines.as_mut()?;
+        loop {
+            Screen::prompt("\n> ");
+            tokio::select! {
+                line = lines.recv() => match line?.trim() {
+                    "" => {}
+                    text => return Some(text.to_owned()),
+                },
+                _ = tokio::signal::ctrl_c() => return None,
+            }
+        }
+    }
+
+    pub(super) fn ask(&mut self, asked: Asked, screen: &mut Screen) {
+        if self.lines.is_none() {
+            return;
+        }
+        self.asked.push_back(asked);
+        if self.asked.len() == 1 {
+            self.ask_next(screen);
+        }
+    }
+
+    pub(super) fn ask_next(&mut self, screen: &mut Screen) {
+        if let Some(asked) = self.asked.front() {
+            screen.ask(&asked.question, &asked.scope);
+        }
+    }
+
+    /// What was asked no longer matters.
+    pub(super) fn forget(&mut self) {
+        self.asked.clear();
+    }
+
+    /// The next answer, to the question that was put first.
+    pub(super) async fn next(&mut self) -> (Asked, Decision) {
+        let (Some(lines), false) = (&mut self.lines, self.asked.is_empty()) else {
+            return std::future::pending().await;
+        };
+        loop {
+            // The end of input is a refusal: nobody will answer.
+            let line = lines.recv().await;
+            let decision = match line.as_deref().map(str::trim) {
+                Some("y" | "Y" | "yes") => Decision::Approved,
+                Some("a" | "A" | "always") => Decision::ApprovedForSession,
+                Some("n" | "N" | "no") | None => Decision::Denied,
+                Some("q" | "Q" | "quit") => Decision::Abort,
+                Some(_) => {
+                    Screen::prompt("y, n, a or q? ");
+                    continue;
+                }
+            };
+            if let Some(asked) = self.asked.pop_front() {
+                return (asked, decision);
+            }
+        }
+    }
+}
+
+/// A command as one would type it.
+pub(super) fn shell_words(command: &[String]) -> String {
+    let quote = |word: &String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+        match !word.is_empty() && word.chars().all(plain) {
+            true => word.clone(),
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        }
+    };
+    command.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_shown_as_one_would_type_them() {
+        let words = ["bash", "-lc", "echo 'hi' | wc", ""].map(str::to_owned);
+        assert_eq!(shell_words(&words), r"bash -lc 'echo '\''hi'\'' | wc' ''");
+    }
+}
