@@ -122,7 +122,7 @@ async fn ours(client: &reqwest::Client, url: &str) -> anyhow::Result<(Duration, 
 async fn bare(client: &reqwest::Client, url: &str) -> anyhow::Result<(Duration, usize)> {
     let response = client.post(url).body("{}").send().await?;
     let start = Instant::now();
-    let mut events = SseStream::from_byte_stream(response.bytes_stream());
+    let mut events = SseStream::from_bytes_stream(response.bytes_stream());
     let mut deltas = 0;
     while let Some(event) = events.next().await {
         let event = event.map_err(|error| anyhow::anyhow!("{error}"))?;

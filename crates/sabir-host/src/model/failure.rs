@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use sabir_engine::{FailureKind, ModelFailure};
+use tokio::time::timeout;
 
 use super::provider::Provider;
 
@@ -48,10 +49,10 @@ pub(super) async fn of_status(mut response: Response, provider: &Provider) -> Mo
     let retry_after_ms = retry_after_ms(response.headers(), SystemTime::now());
     let mut body = Vec::new();
     while body.len() < LARGEST_ERROR {
-        match response.chunk().await {
-            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-            // What came until it broke is better than nothing.
-            Ok(None) | Err(_) => break,
+        match timeout(ERROR_PATIENCE, response.chunk()).await {
+            Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
+            // What came until it ended, broke or stalled is better than nothing.
+            Ok(Ok(None) | Err(_)) | Err(_) => break,
         }
     }
     let mut failure = ModelFailure::from_status(status.as_u16(), &body, retry_after_ms);
@@ -126,6 +127,9 @@ fn sources<'e>(
 
 /// Providers describe errors in a few lines; gateways send a page.
 const LARGEST_ERROR: usize = 64 * 1024;
+
+/// The status is known; its explanation is not worth a long wait.
+const ERROR_PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {

@@ -30,8 +30,8 @@ pub struct ModelStream {
 
 enum State {
     /// Boxed, so that an answer is not lost when the caller stops waiting and comes back.
-    Sending(Pin<Box<dyn Future<Output = Result<Answer, ModelFailure>> + Send>>),
-    Reading(Answer),
+    Sending(Pin<Box<dyn Future<Output = Result<Box<Answer>, ModelFailure>> + Send>>),
+    Reading(Box<Answer>),
     Over,
 }
 
@@ -44,7 +44,7 @@ struct Answer {
 enum Step {
     Cancelled,
     Silent,
-    Answered(Result<Answer, ModelFailure>),
+    Answered(Result<Box<Answer>, ModelFailure>),
     Bytes(Vec<ModelEvent>),
     Ended(Option<ModelFailure>),
 }
@@ -175,7 +175,10 @@ impl fmt::Debug for ModelStream {
     }
 }
 
-async fn send(provider: Arc<Provider>, request: RequestBuilder) -> Result<Answer, ModelFailure> {
+async fn send(
+    provider: Arc<Provider>,
+    request: RequestBuilder,
+) -> Result<Box<Answer>, ModelFailure> {
     let response = request.send().await.map_err(|error| failure::of_send(&error, &provider))?;
     if !response.status().is_success() {
         return Err(failure::of_status(response, &provider).await);
@@ -193,7 +196,7 @@ async fn send(provider: Arc<Provider>, request: RequestBuilder) -> Result<Answer
         }
         _ => StreamDecoder::new(provider.wire_api, fallback_id(&provider)),
     };
-    Ok(Answer { response, decoder })
+    Ok(Box::new(Answer { response, decoder }))
 }
 
 async fn read(answer: &mut Answer, bytes: &mut u64) -> Step {
