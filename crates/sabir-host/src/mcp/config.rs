@@ -107,9 +107,9 @@ pub enum McpConfigError {
         header: String,
         problem: &'static str,
     },
+    /// What should be a name of a variable is none. It is not quoted: it may be the secret itself.
     BadVariable {
         server: String,
-        variable: String,
     },
 }
 
@@ -196,7 +196,7 @@ impl fmt::Display for McpConfigError {
                 write!(f, "unknown key `{key}` in `[mcp.{server}]`")
             }
             Self::WrongType { server, key, .. } => {
-                write!(f, "`{key}` in `[mcp.{server}]` has the wrong type")
+                write!(f, "`{key}` in `[mcp.{server}]` has a value that does not fit")
             }
             Self::NoTransport { server } => {
                 write!(f, "`[mcp.{server}]` has neither `command` nor `url`")
@@ -208,8 +208,8 @@ impl fmt::Display for McpConfigError {
             Self::BadHeader { server, header, problem } => {
                 write!(f, "header `{header}` in `[mcp.{server}]` {problem}")
             }
-            Self::BadVariable { server, variable } => {
-                write!(f, "`{variable}` in `[mcp.{server}]` is no name of a variable")
+            Self::BadVariable { server } => {
+                write!(f, "`[mcp.{server}]` has something else where a name of a variable belongs")
             }
         }
     }
@@ -383,10 +383,7 @@ fn check_variable(section: &Section<'_>, variable: &str) -> Result<(), McpConfig
     if starts_well && variable.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
         return Ok(());
     }
-    // Somebody who wrote the secret itself must not find it in a log.
-    let shown: String = variable.chars().take(4).collect();
-    let variable = format!("{shown}…");
-    Err(McpConfigError::BadVariable { server: section.server(), variable })
+    Err(McpConfigError::BadVariable { server: section.server() })
 }
 
 fn is_secret_header(name: &str) -> bool {

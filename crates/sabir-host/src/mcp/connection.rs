@@ -14,7 +14,7 @@ use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RoleClient,
     RunningServiceCancellationToken, ServiceError, serve_client_with_lifecycle,
 };
-use rmcp::transport::IntoTransport;
+use rmcp::transport::{DynamicTransportError, IntoTransport};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -227,8 +227,10 @@ impl From<String> for Failure {
 
 fn describe_greeting(error: &ClientInitializeError) -> Failure {
     let reason = match error {
-        ClientInitializeError::ConnectionClosed(_) => {
-            "it closed the connection before it answered".to_owned()
+        ClientInitializeError::ConnectionClosed(_) => GONE_EARLY.to_owned(),
+        // Whether a dead server is noticed by its output or by its input is chance.
+        ClientInitializeError::TransportError { error, .. } if is_broken_pipe(error) => {
+            GONE_EARLY.to_owned()
         }
         ClientInitializeError::TransportError { error, .. } => describe_chain(error.error.as_ref()),
         ClientInitializeError::JsonRpcError(error) => {
@@ -242,6 +244,11 @@ fn describe_greeting(error: &ClientInitializeError) -> Failure {
         other => clean_line(&other.to_string(), 500),
     };
     reason.into()
+}
+
+fn is_broken_pipe(error: &DynamicTransportError) -> bool {
+    let error = error.error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// The innermost errors say what happened, the outer ones in which layer.
@@ -261,6 +268,8 @@ fn describe_chain(error: &(dyn std::error::Error + 'static)) -> String {
 fn file_address(directory: &std::path::Path) -> Option<String> {
     reqwest::Url::from_directory_path(directory).ok().map(String::from)
 }
+
+const GONE_EARLY: &str = "it closed the connection before it answered";
 
 /// A server that always names a next page must not keep us for ever.
 const MAX_PAGES: usize = 64;

@@ -56,9 +56,9 @@ fn complaints_name_the_key_and_what_to_type() {
             write `command`
         unknown key `colour` in `[mcp.files]`
             the keys are command, env, pass_env, cwd, url, headers, env_headers, startup_timeout_ms, call_timeout_ms, trusted, enabled_tools, disabled_tools
-        `command` in `[mcp.files]` has the wrong type
+        `command` in `[mcp.files]` has a value that does not fit
             write `command = ["text", "text"]`
-        `command` in `[mcp.files]` has the wrong type
+        `command` in `[mcp.files]` has a value that does not fit
             write `command = ["prog", "arg"]`
         `[mcp.files]` has `url` beside `command`
             remove `url` or `command`: a server is a command or an address
@@ -66,15 +66,15 @@ fn complaints_name_the_key_and_what_to_type() {
             remove `headers` or `command`: a server is a command or an address
         `[mcp.files]` has `cwd` beside `url`
             remove `cwd` or `url`: a server is a command or an address
-        `env` in `[mcp.files]` has the wrong type
+        `env` in `[mcp.files]` has a value that does not fit
             write `env = { NAME = "text" }`
-        `startup_timeout_ms` in `[mcp.files]` has the wrong type
+        `startup_timeout_ms` in `[mcp.files]` has a value that does not fit
             write `startup_timeout_ms = 10000`
-        `call_timeout_ms` in `[mcp.files]` has the wrong type
+        `call_timeout_ms` in `[mcp.files]` has a value that does not fit
             write `call_timeout_ms = 10000`
-        `trusted` in `[mcp.files]` has the wrong type
+        `trusted` in `[mcp.files]` has a value that does not fit
             write `trusted = true`
-        `sk-h…` in `[mcp.files]` is no name of a variable
+        `[mcp.files]` has something else where a name of a variable belongs
             write the name of a variable, not its value
         `url` in `[mcp.web]` is not an address
             write `url = "https://host/mcp"`
@@ -88,7 +88,7 @@ fn complaints_name_the_key_and_what_to_type() {
             write `env_headers = { X-Api-Key = "NAME_OF_A_VARIABLE" }`
         header `a b` in `[mcp.web]` is no name of a header
             write `env_headers = { a b = "NAME_OF_A_VARIABLE" }`
-        `Bear…` in `[mcp.web]` is no name of a variable
+        `[mcp.web]` has something else where a name of a variable belongs
             write the name of a variable, not its value
         `url` in `[mcp.web]` would send secrets unencrypted over the network
             write `url = "https://host/mcp"`

@@ -1,6 +1,9 @@
 //! An MCP server written by hand, line by line, so that it can do what no library would let it do.
 //! It is a test that does nothing, unless a variable tells it to be a server.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a server speaks by its streams")]
+#![expect(clippy::zombie_processes, reason = "the child that is left behind is what is tested")]
+
 use std::io::{BufRead as _, Write as _};
 use std::process::{Command, Stdio};
 
