@@ -31,6 +31,13 @@ pub(crate) const VALGRIND: Tool = Tool {
     needed_for: "the instruction counts of the benches",
 };
 
+pub(crate) const BUBBLEWRAP: Tool = Tool {
+    key: "bubblewrap",
+    programs: &["bwrap"],
+    debian_package: "bubblewrap",
+    needed_for: "the tests of the sandbox",
+};
+
 /// Installs the tool if it is missing and if that is possible; otherwise says what is missing.
 pub(crate) fn ensure(tool: &Tool) -> Result<()> {
     if is_there(tool) {

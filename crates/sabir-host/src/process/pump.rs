@@ -139,3 +139,27 @@ impl Pipe {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_the_last_chunk_output_is_kept_and_counted() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let (output, mut chunks) = mpsc::channel(1);
+            let mut pump = Pump::new(output);
+            let stop = CancellationToken::new();
+            for _ in 0..MOST_CHUNKS + 5 {
+                let chunk = OutputChunk { stream: OutputStream::Stderr, text: "x".to_owned() };
+                pump.take(chunk, &stop).await;
+                let _ = chunks.try_recv();
+            }
+            let remains = pump.finish();
+            assert_eq!(remains.dropped_chunks, 5);
+            assert_eq!(remains.stderr.len() as u64, MOST_CHUNKS + 5);
+            assert_eq!(remains.aggregated, remains.stderr);
+        });
+    }
+}
