@@ -100,7 +100,7 @@ pub(crate) fn runs_a_script(argv: &[String]) -> bool {
         |name: &&str| destructive::SHELLS.contains(name) || destructive::EVALUATORS.contains(name);
     is_shell(first)
         || ((destructive::RUNNERS.contains(first) || first.contains('='))
-            && names.iter().any(|name| is_shell(name)))
+            && names.iter().any(is_shell))
 }
 
 /// More than anybody writes by hand, and little enough that judging it is not felt.

@@ -373,7 +373,7 @@ fn body_of(redirect: tree_sitter::Node<'_>) -> Option<tree_sitter::Node<'_>> {
 }
 
 /// Enough for every script under the limit of bytes, with scripts inside.
-const MAX_STEPS: usize = 1_000_000;
+const MAX_STEPS: usize = 400_000;
 /// What it costs to parse even the shortest script.
 const PARSE_STEPS: usize = 200;
 /// Scripts within scripts; each level needs another level of quotes.

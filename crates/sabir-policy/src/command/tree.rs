@@ -10,7 +10,10 @@ use super::word::{self, Word};
 /// The tree of a script; `None` when the grammar takes too long over it.
 pub(super) fn parse(script: &str) -> Option<Tree> {
     // The scanner keeps what it knows of here-documents in a small buffer of its own.
-    if script.matches("<<").count() > MAX_HERE_DOCUMENTS || script.contains('\0') {
+    if script.matches("<<").count() > MAX_HERE_DOCUMENTS
+        || script.matches(['|', '<', '>', ')']).count() > MAX_OPERATORS
+        || script.contains('\0')
+    {
         return None;
     }
     let mut parser = Parser::new();
@@ -232,6 +235,9 @@ const BYTES_PER_CALL: usize = 16;
 /// Recovery from errors takes time that grows with the square of what is skipped. Few questions
 /// are enough for a mistake; more is not a script.
 const MAX_CALLS_AFTER_ERROR: usize = 20;
+/// Long pipelines and rows of redirections take the same kind of time, errors or not. This is more
+/// than scripts that somebody wrote have.
+const MAX_OPERATORS: usize = 1_000;
 const MAX_HERE_DOCUMENTS: usize = 64;
 /// A value that is used a hundred times should not become a hundred times a script.
 const MAX_VALUE: usize = 256;

@@ -145,6 +145,7 @@ fn hostile_input_ends() {
         ">",
         ") x | < ",
         "fi ",
+        "ls|",
     ] {
         let text = piece.repeat(60_000 / piece.len());
         assert_ne!(assess(&script("bash", &text)).verdict(), Verdict::Safe, "{piece}");

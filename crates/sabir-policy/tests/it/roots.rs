@@ -3,7 +3,7 @@
 use sabir_policy::{PatchReach, Root, SandboxMode, SandboxPolicy, reach, writable_roots};
 
 fn own() -> Vec<String> {
-    vec!["/home/me/.sabir".to_owned()]
+    vec!["/srv/me/.sabir".to_owned()]
 }
 
 #[track_caller]
@@ -38,7 +38,7 @@ fn the_roots_of_each_mode() {
         &SandboxPolicy::of(SandboxMode::DangerFullAccess),
         "/w",
         None,
-        &[("/", &["/.git", "/w/.git", "/home/me/.sabir"])],
+        &[("/", &["/.git", "/w/.git", "/srv/me/.sabir"])],
     );
 }
 
@@ -47,12 +47,12 @@ fn the_roots_of_each_mode() {
 fn own_state_and_git_stay_read_only() {
     let mut policy = SandboxPolicy::of(SandboxMode::WorkspaceWrite);
     policy.exclude_slash_tmp = true;
-    check(&policy, "/home/me", None, &[("/home/me", &["/home/me/.git", "/home/me/.sabir"])]);
+    check(&policy, "/srv/me", None, &[("/srv/me", &["/srv/me/.git", "/srv/me/.sabir"])]);
     check(
         &policy,
-        "/home/me/.sabir/x",
+        "/srv/me/.sabir/x",
         None,
-        &[("/home/me/.sabir/x", &["/home/me/.sabir/x/.git", "/home/me/.sabir/x"])],
+        &[("/srv/me/.sabir/x", &["/srv/me/.sabir/x/.git", "/srv/me/.sabir/x"])],
     );
     check(&policy, "/w/.git", None, &[("/w/.git", &["/w/.git"])]);
     check(&policy, "not/absolute", None, &[]);
@@ -63,39 +63,39 @@ fn own_state_and_git_stay_read_only() {
 #[test]
 fn the_reach_of_paths() {
     let policy = SandboxPolicy::of(SandboxMode::WorkspaceWrite);
-    let roots = writable_roots(&policy, "/home/me", None, &own());
+    let roots = writable_roots(&policy, "/srv/me", None, &own());
     for (path, expected) in [
-        ("/home/me/a.txt", PatchReach::Inside),
-        ("/home/me/./b//c", PatchReach::Inside),
-        ("/home/me/.gitignore", PatchReach::Inside),
-        ("/home/me/.github/x", PatchReach::Inside),
+        ("/srv/me/a.txt", PatchReach::Inside),
+        ("/srv/me/./b//c", PatchReach::Inside),
+        ("/srv/me/.gitignore", PatchReach::Inside),
+        ("/srv/me/.github/x", PatchReach::Inside),
         ("/tmp/x", PatchReach::Inside),
-        ("/home/me", PatchReach::Outside),
-        ("/home/mexico", PatchReach::Outside),
+        ("/srv/me", PatchReach::Outside),
+        ("/srv/mexico", PatchReach::Outside),
         ("/etc/passwd", PatchReach::Outside),
         ("a.txt", PatchReach::Outside),
         ("", PatchReach::Outside),
-        ("/home/me/link/../x", PatchReach::Outside),
-        ("/home/me/../you/x", PatchReach::Outside),
-        ("/home/me/a\0b", PatchReach::Outside),
-        ("/home/me/.git", PatchReach::Protected),
-        ("/home/me/.git/config", PatchReach::Protected),
-        ("/home/me/.GIT/hooks/x", PatchReach::Protected),
-        ("/home/me/sub/.git/config", PatchReach::Protected),
-        ("/home/me/x/../.git/config", PatchReach::Protected),
+        ("/srv/me/link/../x", PatchReach::Outside),
+        ("/srv/me/../you/x", PatchReach::Outside),
+        ("/srv/me/a\0b", PatchReach::Outside),
+        ("/srv/me/.git", PatchReach::Protected),
+        ("/srv/me/.git/config", PatchReach::Protected),
+        ("/srv/me/.GIT/hooks/x", PatchReach::Protected),
+        ("/srv/me/sub/.git/config", PatchReach::Protected),
+        ("/srv/me/x/../.git/config", PatchReach::Protected),
         ("/etc/.git/config", PatchReach::Protected),
         (".git/config", PatchReach::Protected),
-        ("/home/me/.sabir/config.toml", PatchReach::Protected),
-        ("/home/me/x/../.sabir/config.toml", PatchReach::Protected),
-        ("/home/me/.sabir", PatchReach::Protected),
+        ("/srv/me/.sabir/config.toml", PatchReach::Protected),
+        ("/srv/me/x/../.sabir/config.toml", PatchReach::Protected),
+        ("/srv/me/.sabir", PatchReach::Protected),
     ] {
         assert_eq!(reach(&[path], &roots), expected, "{path}");
-        assert_eq!(reach(&["/home/me/ok", path], &roots), expected, "{path}");
+        assert_eq!(reach(&["/srv/me/ok", path], &roots), expected, "{path}");
     }
     assert_eq!(reach::<&str>(&[], &roots), PatchReach::Outside);
-    assert_eq!(reach(&["/home/me/a.txt"], &[]), PatchReach::Outside);
+    assert_eq!(reach(&["/srv/me/a.txt"], &[]), PatchReach::Outside);
     let everywhere = SandboxPolicy::of(SandboxMode::DangerFullAccess);
     let everywhere = writable_roots(&everywhere, "/w", None, &own());
     assert_eq!(reach(&["/etc/passwd"], &everywhere), PatchReach::Inside);
-    assert_eq!(reach(&["/home/me/.sabir/x"], &everywhere), PatchReach::Protected);
+    assert_eq!(reach(&["/srv/me/.sabir/x"], &everywhere), PatchReach::Protected);
 }
