@@ -20,6 +20,8 @@ pub(crate) struct Schema {
 pub(crate) const SCHEMAS: &[Schema] = &[
     Schema { file: "axon.schema.json", text: || format!("{:#}\n", sabir_axon::json::schema()) },
     Schema { file: "llmx.schema.json", text: || format!("{:#}\n", sabir_llmx::json::schema()) },
+    Schema { file: "queue-pair.schema.json", text: || format!("{:#}\n", sabir_engine::schema()) },
+    Schema { file: "queue-pair.ts", text: sabir_engine::typescript },
 ];
 
 pub(crate) fn command(root: &Path, args: Vec<OsString>) -> Result<ExitCode> {

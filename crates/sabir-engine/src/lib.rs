@@ -19,7 +19,7 @@ pub use protocol::{
     AbortReason, ApprovalGrant, ConfigureSession, Decision, Decoded, Effort, Event, EventMsg,
     ExecOutput, FileChange, InputItem, InputMode, MAX_LINE_BYTES, Op, OutputStream, PlanStep,
     ProviderSettings, Refusal, StepStatus, Submission, TokenTotals, ToolInfo, WireApi, decode,
-    too_long,
+    schema, too_long, typescript,
 };
 pub use retry::{RetryRules, delay_ms, is_retryable};
 pub use stream::{

@@ -2,11 +2,13 @@
 //! plain and serializable; no channel or handle is ever inside.
 
 mod decode;
+mod describe;
 mod event;
 mod op;
 mod settings;
 
 pub use decode::{Decoded, MAX_LINE_BYTES, Refusal, decode, too_long};
+pub use describe::{schema, typescript};
 pub use event::{
     AbortReason, ApprovalGrant, Event, EventMsg, ExecOutput, FileChange, OutputStream, PlanStep,
     StepStatus, TokenTotals, ToolInfo,

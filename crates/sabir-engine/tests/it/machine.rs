@@ -1,7 +1,12 @@
 //! The machine, by transcripts. Each test names the rules of docs/protocol/queue-pair.md it shows.
+//!
+//! Long because each transcript shows all that comes out, so that a reviewer reads behaviour.
+
+use std::path::Path;
 
 use expect_test::{Expect, expect};
-use sabir_engine::{Op, Session};
+use sabir_engine::{MAX_LINE_BYTES, Session, decode, too_long};
+use sabir_testkit::assert_rules_are_named;
 
 use crate::script::{self, run};
 
@@ -9,7 +14,7 @@ fn check(script: &str, expect: Expect) {
     expect.assert_eq(&run(script));
 }
 
-/// QP-1, QP-2: nothing works before the session is configured, and nothing is lost by trying.
+/// QP-S1: nothing works before the session is configured, and nothing is lost by trying.
 #[test]
 fn a_session_begins_with_configure() {
     check(
@@ -27,7 +32,7 @@ fn a_session_begins_with_configure() {
     );
 }
 
-/// QP-5, QP-12: a task ends when a turn yields no output.
+/// QP-S6, QP-S8, QP-S16: a task is done when a turn leaves nothing to feed back.
 #[test]
 fn a_task_of_one_turn() {
     check(
@@ -61,7 +66,7 @@ fn a_task_of_one_turn() {
     );
 }
 
-/// QP-6, QP-9, QP-13: the output of a turn is the input of the next.
+/// QP-S14, QP-S15: the output of a turn is the input of the next.
 #[test]
 fn a_task_of_two_turns() {
     check(
@@ -104,7 +109,7 @@ fn a_task_of_two_turns() {
     );
 }
 
-/// QP-10: a turn pauses to request approval.
+/// QP-S12: a turn waits for an answer.
 #[test]
 fn a_dangerous_command_is_asked_for() {
     check(
@@ -140,6 +145,7 @@ fn a_dangerous_command_is_asked_for() {
     );
 }
 
+/// QP-S18.
 #[test]
 fn a_denied_command_is_an_output_and_the_task_goes_on() {
     check(
@@ -182,7 +188,7 @@ fn a_denied_command_is_an_output_and_the_task_goes_on() {
     );
 }
 
-/// QP-11: two approvals wait at once, and are answered in any order.
+/// QP-S17: two requests wait at once, and are answered in any order.
 #[test]
 fn two_approvals_are_answered_in_reverse_order() {
     check(
@@ -232,6 +238,7 @@ fn two_approvals_are_answered_in_reverse_order() {
     );
 }
 
+/// QP-S17, QP-S18.
 #[test]
 fn an_answer_of_the_wrong_kind_is_an_error() {
     check(
@@ -269,6 +276,7 @@ fn an_answer_of_the_wrong_kind_is_an_error() {
     );
 }
 
+/// QP-S19.
 #[test]
 fn what_is_approved_for_the_session_is_listed_and_revoked() {
     check(
@@ -334,6 +342,7 @@ fn what_is_approved_for_the_session_is_listed_and_revoked() {
     );
 }
 
+/// QP-S12.
 #[test]
 fn an_approval_that_nobody_answers_is_denied_with_a_reason() {
     check(
@@ -376,6 +385,7 @@ fn an_approval_that_nobody_answers_is_denied_with_a_reason() {
     );
 }
 
+/// QP-S12.
 #[test]
 fn when_nobody_is_there_nothing_waits() {
     check(
@@ -410,7 +420,7 @@ fn when_nobody_is_there_nothing_waits() {
     );
 }
 
-/// QP-7: additional input aborts the current task and starts a new one.
+/// QP-S7, QP-S9: further input aborts the running task and starts a new one.
 #[test]
 fn input_replaces_the_running_task() {
     check(
@@ -445,7 +455,7 @@ fn input_replaces_the_running_task() {
     );
 }
 
-/// QP-8: an interrupt ends the task with the error "interrupted".
+/// QP-S10: an interrupt ends the task with the error "interrupted".
 #[test]
 fn an_interrupt_while_the_model_streams() {
     check(
@@ -475,6 +485,7 @@ fn an_interrupt_while_the_model_streams() {
     );
 }
 
+/// QP-S10.
 #[test]
 fn an_interrupt_while_an_approval_waits() {
     check(
@@ -511,6 +522,7 @@ fn an_interrupt_while_an_approval_waits() {
     );
 }
 
+/// QP-S10.
 #[test]
 fn an_interrupt_ends_though_a_process_does_not() {
     check(
@@ -544,7 +556,7 @@ fn an_interrupt_ends_though_a_process_does_not() {
     );
 }
 
-/// QP-4: any running execution is aborted when the session is reconfigured.
+/// QP-S2, QP-S3: what runs is aborted when the session is configured again.
 #[test]
 fn reconfiguring_aborts_the_running_task() {
     check(
@@ -582,7 +594,7 @@ fn reconfiguring_aborts_the_running_task() {
     );
 }
 
-/// QP-14, QP-15: a response can be continued from later, and nothing after it comes along.
+/// QP-S22, QP-S23, QP-S24: a response can be continued from later, and nothing after it comes along.
 #[test]
 fn a_fork_carries_nothing_later_than_its_point() {
     check(
@@ -645,6 +657,7 @@ fn a_fork_carries_nothing_later_than_its_point() {
     );
 }
 
+/// QP-S13.
 #[test]
 fn steer_joins_the_running_task() {
     check(
@@ -682,6 +695,7 @@ fn steer_joins_the_running_task() {
     );
 }
 
+/// QP-S13.
 #[test]
 fn queue_waits_for_the_running_task() {
     check(
@@ -712,6 +726,7 @@ fn queue_waits_for_the_running_task() {
     );
 }
 
+/// QP-S10.
 #[test]
 fn an_interrupt_drops_what_is_queued() {
     check(
@@ -736,7 +751,7 @@ fn an_interrupt_drops_what_is_queued() {
     );
 }
 
-/// A broken stream is asked for again; calls that had begun are not.
+/// QP-S20: a broken stream is asked for again; calls that had begun are not.
 #[test]
 fn a_broken_stream_repeats_no_call() {
     check(
@@ -783,6 +798,7 @@ fn a_broken_stream_repeats_no_call() {
     );
 }
 
+/// QP-S11, QP-S20.
 #[test]
 fn a_broken_stream_without_calls_is_asked_for_again_from_the_start() {
     check(
@@ -817,6 +833,7 @@ fn a_broken_stream_without_calls_is_asked_for_again_from_the_start() {
     );
 }
 
+/// QP-S11, QP-S20.
 #[test]
 fn what_cannot_be_mended_is_not_tried_again() {
     check(
@@ -836,6 +853,7 @@ fn what_cannot_be_mended_is_not_tried_again() {
     );
 }
 
+/// QP-S28: and it can be taken back.
 #[test]
 fn a_patch_inside_the_workspace_is_applied() {
     check(
@@ -1001,6 +1019,7 @@ fn a_command_that_the_sandbox_refused_may_run_without_it() {
     );
 }
 
+/// QP-S15.
 #[test]
 fn reading_goes_beside_reading_and_writing_alone() {
     check(
@@ -1044,6 +1063,7 @@ fn reading_goes_beside_reading_and_writing_alone() {
     );
 }
 
+/// QP-S21.
 #[test]
 fn calls_that_cannot_be_understood_are_answered() {
     check(
@@ -1104,6 +1124,7 @@ fn a_plan_is_shown() {
     );
 }
 
+/// QP-S25.
 #[test]
 fn a_full_thread_is_compacted_once() {
     check(
@@ -1158,6 +1179,7 @@ fn a_full_thread_is_compacted_once() {
     );
 }
 
+/// QP-S27.
 #[test]
 fn a_person_runs_a_command_of_their_own() {
     check(
@@ -1187,6 +1209,7 @@ fn a_person_runs_a_command_of_their_own() {
     );
 }
 
+/// QP-S26.
 #[test]
 fn a_review_stands_beside_the_thread() {
     check(
@@ -1235,6 +1258,7 @@ fn a_review_stands_beside_the_thread() {
     );
 }
 
+/// QP-S5.
 #[test]
 fn shutdown_stops_everything_first() {
     check(
@@ -1271,7 +1295,7 @@ fn shutdown_stops_everything_first() {
     );
 }
 
-/// A session that was killed is the sum of its records; each open call was aborted.
+/// QP-S4: a session that was killed is the sum of its records; each open call was aborted.
 #[test]
 fn a_killed_session_resumes_with_aborted_calls() {
     let mut machine = Session::default();
@@ -1300,9 +1324,20 @@ fn a_killed_session_resumes_with_aborted_calls() {
     assert!(resumed.knows_response("r1"));
 }
 
-/// Whatever comes in whatever order, nothing panics and every call gets its output.
+/// QP-S29, QP-S30: what cannot be read is refused under the id it has, and what nobody reads is told.
 #[test]
-fn ops_are_data() {
-    let op: Op = serde_json::from_str(r#"{"type":"interrupt"}"#).unwrap();
-    assert_eq!(serde_json::to_string(&op).unwrap(), r#"{"type":"interrupt"}"#);
+fn lines_are_read_or_refused() {
+    let refusal = decode(br#"{"id":"7","op":{"type":"dance"}}"#).unwrap_err();
+    assert_eq!(refusal.id, "7");
+    let decoded = decode(br#"{"id":"7","op":{"type":"interrupt","now":true}}"#).unwrap();
+    assert_eq!(decoded.unknown, ["op.now"]);
+    let line = vec![b' '; MAX_LINE_BYTES + 1];
+    assert_eq!(decode(&line).unwrap_err().message, too_long());
+}
+
+#[test]
+fn every_rule_is_named() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = here.join("../../docs/protocol/queue-pair.md");
+    assert_rules_are_named(&page, &here.join("tests/it"), "QP-S", 30);
 }

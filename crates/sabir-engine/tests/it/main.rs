@@ -13,3 +13,4 @@ mod patch_properties;
 mod patch_rules;
 mod patch_scenarios;
 mod script;
+mod wire;

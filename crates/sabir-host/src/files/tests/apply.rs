@@ -21,7 +21,7 @@ fn everything() -> Ground {
     ground
 }
 
-/// QP-A7, QP-A8: contents, modes and folders after a patch.
+/// QP-F7, QP-F8: contents, modes and folders after a patch.
 #[test]
 fn a_plan_becomes_files() {
     let ground = everything();
@@ -42,7 +42,7 @@ fn a_plan_becomes_files() {
     assert_eq!(ground.journals(), 0);
 }
 
-/// QP-A7: an overwritten file keeps its mode, and a file that is moved brings its own.
+/// QP-F7: an overwritten file keeps its mode, and a file that is moved brings its own.
 #[test]
 fn modes_stay() {
     let ground = Ground::new(&[("old", "x\n"), ("a", "a\n"), ("b", "b\n")]);
@@ -61,7 +61,7 @@ fn modes_stay() {
     .assert_debug_eq(&ground.tree());
 }
 
-/// QP-A7: what the umask forbids is not given. Another process, because it belongs to the process.
+/// QP-F7: what the umask forbids is not given. Another process, because it belongs to the process.
 #[test]
 fn the_umask_is_honoured() {
     const INNER: &str = "SABIR_TEST_UMASK_GROUND";
@@ -85,7 +85,7 @@ fn the_umask_is_honoured() {
     assert_eq!(fs::read_to_string(answer.path()).unwrap(), "750 640");
 }
 
-/// QP-A1: a file behind a link is changed where it is, and the link stays.
+/// QP-F1: a file behind a link is changed where it is, and the link stays.
 #[test]
 fn a_file_behind_a_link_is_changed_where_it_is() {
     let ground = Ground::new(&[("real/file", "a\n")]);
@@ -106,7 +106,7 @@ fn a_file_behind_a_link_is_changed_where_it_is() {
     .assert_debug_eq(&ground.tree());
 }
 
-/// QP-A1: a folder that becomes a link after the plan was made leads nowhere.
+/// QP-F1: a folder that becomes a link after the plan was made leads nowhere.
 #[test]
 fn a_link_that_appears_meanwhile_leads_nowhere() {
     let ground = Ground::new(&[("dir/file", "a\n"), ("m", "a\n")]);
@@ -147,7 +147,7 @@ fn a_link_that_appears_meanwhile_leads_nowhere() {
     }
 }
 
-/// QP-A2: a file that changed after the plan was made stops everything.
+/// QP-F2: a file that changed after the plan was made stops everything.
 #[test]
 fn a_file_that_changed_stops_everything() {
     for (path, text) in [("m", Some("other\n")), ("m", None), ("d", None), ("to", Some("new\n"))] {
@@ -164,7 +164,7 @@ fn a_file_that_changed_stops_everything() {
     }
 }
 
-/// QP-A2, QP-A3: a file that changes just before a step is found out, and everything put back.
+/// QP-F2, QP-F3: a file that changes just before a step is found out, and everything put back.
 #[test]
 fn a_change_in_the_last_moment_is_kept_and_the_rest_put_back() {
     for step in 0..everything_steps() {
@@ -213,7 +213,7 @@ fn everything_steps() -> usize {
     Transaction::prepare(&root, changes, &ground.journal()).unwrap().steps().len()
 }
 
-/// QP-A3, QP-A8: a step that cannot be done in the middle leaves the tree as it was.
+/// QP-F3, QP-F8: a step that cannot be done in the middle leaves the tree as it was.
 #[test]
 fn a_failure_in_the_middle_leaves_the_tree_unchanged() {
     let ground = everything();
@@ -236,7 +236,7 @@ fn a_failure_in_the_middle_leaves_the_tree_unchanged() {
     assert_eq!(ground.journals(), 0);
 }
 
-/// QP-A9: read-only files are refused, whoever asks.
+/// QP-F9: read-only files are refused, whoever asks.
 #[test]
 fn read_only_files_are_refused() {
     for patch in [
@@ -255,7 +255,7 @@ fn read_only_files_are_refused() {
     }
 }
 
-/// QP-A3: where nothing can be written, nothing is.
+/// QP-F3: where nothing can be written, nothing is.
 #[test]
 fn a_read_only_folder_is_refused() {
     let ground = Ground::new(&[("m", "a\n"), ("dir/file", "a\n")]);
@@ -276,7 +276,7 @@ fn a_read_only_folder_is_refused() {
     }
 }
 
-/// QP-A12: the journal is not for patches.
+/// QP-F12: the journal is not for patches.
 #[test]
 fn the_journal_cannot_be_changed() {
     let ground = Ground::new(&[("home/patches/x", "a\n")]);
@@ -287,7 +287,7 @@ fn the_journal_cannot_be_changed() {
     assert_eq!(ground.tree(), before);
 }
 
-/// QP-A3: a journal that cannot be written stops everything.
+/// QP-F3: a journal that cannot be written stops everything.
 #[test]
 fn without_a_journal_nothing_is_done() {
     let ground = everything();

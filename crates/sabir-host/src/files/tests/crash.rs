@@ -43,7 +43,7 @@ fn steps() -> Vec<Step> {
     die_after(&ground(), 0)
 }
 
-/// QP-A4, QP-A5, QP-A8: whatever was the last step, all is as before or all is done.
+/// QP-F4, QP-F5, QP-F8: whatever was the last step, all is as before or all is done.
 #[test]
 fn a_crash_after_any_step_is_put_right() {
     let steps = steps();
@@ -64,7 +64,7 @@ fn a_crash_after_any_step_is_put_right() {
     }
 }
 
-/// QP-A4: a file that is changed is there at every moment, with its old or its new content.
+/// QP-F4: a file that is changed is there at every moment, with its old or its new content.
 #[test]
 fn a_changed_file_is_there_at_every_moment() {
     for count in 0..=steps().len() {
@@ -77,7 +77,7 @@ fn a_changed_file_is_there_at_every_moment() {
     }
 }
 
-/// QP-A5: a recovery that dies half-way is finished by the next one.
+/// QP-F5: a recovery that dies half-way is finished by the next one.
 #[test]
 fn recovery_can_be_interrupted() {
     let count = steps().iter().position(|step| *step == Step::Commit).unwrap();
@@ -99,7 +99,7 @@ fn recovery_can_be_interrupted() {
     }
 }
 
-/// QP-A4: the way around file systems that cannot exchange names has the same end, and can be put
+/// QP-F4: the way around file systems that cannot exchange names has the same end, and can be put
 /// right after each of its steps.
 #[test]
 fn exchanging_by_links_is_put_right() {
@@ -134,7 +134,7 @@ fn exchanging_by_links_is_put_right() {
     }
 }
 
-/// QP-A5: what somebody changed after the crash is theirs.
+/// QP-F5: what somebody changed after the crash is theirs.
 #[test]
 fn what_was_changed_after_the_crash_is_left_alone() {
     let count = steps().iter().position(|step| *step == Step::Commit).unwrap();
@@ -159,7 +159,7 @@ fn what_was_changed_after_the_crash_is_left_alone() {
     assert_eq!(ground.tree(), tree);
 }
 
-/// QP-A6: recovery waits for nobody and disturbs nobody.
+/// QP-F6: recovery waits for nobody and disturbs nobody.
 #[test]
 fn a_living_process_is_left_alone() {
     let ground = ground();
@@ -176,7 +176,7 @@ fn a_living_process_is_left_alone() {
     assert_eq!(ground.tree(), after);
 }
 
-/// QP-A5: a journal that was not written to its end describes nothing, and one for a folder that
+/// QP-F5: a journal that was not written to its end describes nothing, and one for a folder that
 /// is gone has nothing to do.
 #[test]
 fn broken_and_orphaned_journals_are_dropped() {

@@ -11,7 +11,7 @@ fn path(text: &str) -> PatchPath {
     PatchPath::new(text).unwrap()
 }
 
-/// QP-A1: links inside of the root are followed, by either way of opening.
+/// QP-F1: links inside of the root are followed, by either way of opening.
 #[test]
 fn links_inside_are_followed() {
     let ground = Ground::new(&[("real/file", "x\n"), ("a/b/c", "")]);
@@ -38,7 +38,7 @@ fn links_inside_are_followed() {
     }
 }
 
-/// QP-A1: links that lead out, in a circle or to an absolute path are refused.
+/// QP-F1: links that lead out, in a circle or to an absolute path are refused.
 #[test]
 fn links_that_lead_out_are_refused() {
     let ground = Ground::new(&[("inside", "x\n"), ("a/b", "")]);
@@ -69,7 +69,7 @@ fn links_that_lead_out_are_refused() {
     assert_eq!(fs::read_to_string(ground.dir.path().join("secret")).unwrap(), "s\n");
 }
 
-/// QP-A10: folders, devices and pipes are refused, and so is what lies below a file.
+/// QP-F10: folders, devices and pipes are refused, and so is what lies below a file.
 #[test]
 fn only_regular_files_are_read() {
     let ground = Ground::new(&[("folder/file", "x\n")]);
@@ -85,7 +85,7 @@ fn only_regular_files_are_read() {
     }
 }
 
-/// QP-A10: a file that is too large is not read.
+/// QP-F10: a file that is too large is not read.
 #[test]
 fn large_files_are_refused() {
     let ground = Ground::new(&[]);

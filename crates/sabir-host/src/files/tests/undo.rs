@@ -21,7 +21,7 @@ fn applied() -> (Ground, std::collections::BTreeMap<String, String>, Applied) {
     (ground, before, applied)
 }
 
-/// QP-A8, QP-A11: contents, modes and folders are as before.
+/// QP-F8, QP-F11: contents, modes and folders are as before.
 #[test]
 fn a_patch_can_be_taken_back() {
     let (ground, before, applied) = applied();
@@ -31,7 +31,7 @@ fn a_patch_can_be_taken_back() {
     assert_eq!(ground.journals(), 0);
 }
 
-/// QP-A11: a file that changed since is named, and nothing is taken back.
+/// QP-F11: a file that changed since is named, and nothing is taken back.
 #[test]
 fn a_patch_is_not_taken_back_over_later_changes() {
     for (path, text) in [("m", Some("later\n")), ("x/y/z", None), ("d", Some("later\n"))] {
@@ -47,7 +47,7 @@ fn a_patch_is_not_taken_back_over_later_changes() {
     }
 }
 
-/// QP-A11: it cannot be taken back twice.
+/// QP-F11: it cannot be taken back twice.
 #[test]
 fn a_patch_is_taken_back_once() {
     let (ground, before, applied) = applied();
@@ -57,7 +57,7 @@ fn a_patch_is_taken_back_once() {
     assert_eq!(ground.tree(), before);
 }
 
-/// QP-A1: a record that was tampered with leads nowhere.
+/// QP-F1: a record that was tampered with leads nowhere.
 #[test]
 fn a_record_cannot_lead_out() {
     let (ground, _, mut applied) = applied();
