@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use sabir_llmx::{Block, BlockKind, Node, is_key, is_word, quote_into};
+use sabir_llmx::{Block, BlockKind, Node, Operation, is_key, is_word, quote_into};
 use serde_json::{Map, Value, json};
 
 use crate::faithful;
@@ -280,20 +280,19 @@ fn says_priority(meta: &[(&str, &Value)]) -> bool {
 
 /// `read("p:a",from:1)` is an action: operation, target, arguments.
 fn action(out: &mut String, content: &Value) -> Option<()> {
-    let operation = content["call"].as_str()?;
-    let operations = ["read", "write", "edit", "shell", "search", "spawn"];
+    let operation = Operation::from_word(content["call"].as_str()?.into());
     let mut args = content["args"].as_array()?.iter();
     let target = args.next()?.as_str()?;
     let named: Option<Vec<(&str, &Value)>> = args
         .map(|arg| Some((arg["arg"].as_str()?, arg.get("value")?)))
         .map(|arg| arg.filter(|(key, _)| is_key(key)))
         .collect();
-    let named = named.filter(|_| operations.contains(&operation))?;
+    let named = named.filter(|_| operation.is_known())?;
     // A target that no reader of LLMX accepts is not made into one.
-    if !matches!(operation, "shell" | "spawn") && sabir_llmx::escape(target).is_some() {
+    if operation.targets_a_path() && sabir_llmx::escape(target).is_some() {
         return None;
     }
-    let _ = write!(out, "ACT:{{op:{operation},tgt:");
+    let _ = write!(out, "ACT:{{op:{},tgt:", operation.as_str());
     quote_into(out, target);
     for (index, (key, value)) in named.iter().enumerate() {
         let _ = write!(out, "{}{key}:", if index == 0 { ",args:{" } else { "," });

@@ -306,52 +306,9 @@ fn read_frames(text: &str) -> Result<Document, Refused> {
     };
     for frame in &frames {
         frame_in_axon::check(*frame)?;
-        refuse_broken_strings(*frame)?;
     }
-    Ok(Document::Frames(frames.iter().map(|frame| compact(*frame)).collect()))
-}
-
-fn refuse_broken_strings(value: sabir_base::json::JsonValue<'_>) -> Result<(), JsonError> {
-    if value.kind() == JsonKind::String {
-        value.string()?;
-    }
-    value.children().try_for_each(refuse_broken_strings)
-}
-
-fn compact(value: sabir_base::json::JsonValue<'_>) -> String {
-    fn write(out: &mut String, value: sabir_base::json::JsonValue<'_>) {
-        let quote = |text: &str| serde_json::Value::from(text).to_string();
-        match value.kind() {
-            JsonKind::Array => {
-                out.push('[');
-                for (index, item) in value.children().enumerate() {
-                    out.push_str(if index > 0 { "," } else { "" });
-                    write(out, item);
-                }
-                out.push(']');
-            }
-            JsonKind::Object => {
-                out.push('{');
-                for (index, (key, item)) in value.fields().enumerate() {
-                    out.push_str(if index > 0 { "," } else { "" });
-                    out.push_str(&quote(key));
-                    out.push(':');
-                    write(out, item);
-                }
-                out.push('}');
-            }
-            JsonKind::String => match value.string() {
-                Ok(text) => out.push_str(&quote(&text)),
-                Err(_) => out.push_str(value.text()),
-            },
-            JsonKind::Null | JsonKind::True | JsonKind::False | JsonKind::Number => {
-                out.push_str(value.text());
-            }
-        }
-    }
-    let mut out = String::new();
-    write(&mut out, value);
-    out
+    let compact: Result<_, JsonError> = frames.iter().map(|frame| frame.compact()).collect();
+    Ok(Document::Frames(compact?))
 }
 
 #[cfg(test)]

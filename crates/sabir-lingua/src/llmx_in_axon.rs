@@ -271,15 +271,11 @@ fn read_heading(out: &mut String, speech: &Speech) -> Option<()> {
         out.push(',');
         out.push_str(key);
         out.push(':');
-        let keep = if is_extension(key) { Keep::Verbatim } else { Keep::Strict };
+        let keep = if sabir_llmx::is_extension(key) { Keep::Verbatim } else { Keep::Strict };
         read_value(out, value, keep)?;
     }
     out.push('}');
     Some(())
-}
-
-fn is_extension(key: &str) -> bool {
-    key.get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("x_"))
 }
 
 /// Deeper than this, what is left is written as LLMX in a string: calls make AXON deeper than LLMX.
@@ -378,7 +374,7 @@ fn read_record(
         out.push_str(if index > 0 { "," } else { "" });
         out.push_str(key);
         out.push(':');
-        let keep = if is_extension(key) { Keep::Verbatim } else { keep };
+        let keep = if sabir_llmx::is_extension(key) { Keep::Verbatim } else { keep };
         read_value(out, value, keep)?;
     }
     out.push(close);

@@ -15,8 +15,9 @@ pub(crate) struct Numbering {
 impl Numbering {
     /// After the last number that LLMX has, it starts again.
     pub(crate) fn next(&self, sender: &str) -> u64 {
-        const LAST: u64 = (1 << 53) - 1;
-        self.last.get(sender).map_or(1, |&last| if last < LAST { last + 1 } else { 0 })
+        self.last
+            .get(sender)
+            .map_or(1, |&last| if last < sabir_llmx::MAX_SEQUENCE { last + 1 } else { 0 })
     }
 
     /// Takes note of one LLMX message.

@@ -189,7 +189,7 @@ const fn field(
 }
 
 /// A sequence number fits every reader's integers when it fits JavaScript's.
-pub(crate) const MAX_SEQUENCE: i64 = (1 << 53) - 1;
+pub const MAX_SEQUENCE: u64 = (1 << 53) - 1;
 
 use FieldKind as Is;
 use Presence::{Optional, Required, RequiredIfOk};
@@ -208,7 +208,7 @@ static TABLE: [BlockInfo; 10] = [
             field(
                 "s",
                 "sequence",
-                Is::Integer { min: 0, max: MAX_SEQUENCE },
+                Is::Integer { min: 0, max: MAX_SEQUENCE as i64 },
                 Required,
                 "counts the sender's messages upwards",
             ),

@@ -24,7 +24,7 @@ mod validate;
 mod view;
 
 pub use batch::{ActionState, Answer, BatchReport, BatchState, Batches};
-pub use block::{BlockInfo, BlockKind, FieldInfo, FieldKind, Presence, Shape};
+pub use block::{BlockInfo, BlockKind, FieldInfo, FieldKind, MAX_SEQUENCE, Presence, Shape};
 pub use conversation::{
     Conversation, Event, Handoff, Item, ItemId, ItemKind, ItemState, Receivers, State,
     check_conversation,
@@ -45,4 +45,4 @@ pub use typed::{
     Receiver, Req, Res, Step, StepId, StepStatus, TypedMessage,
 };
 pub use validate::{check, check_messages, validate};
-pub use view::{Block, Children, Field, Message, Node, Value};
+pub use view::{Block, Children, Field, Message, Node, Value, is_extension};

@@ -101,7 +101,7 @@ impl Reply<'_> {
     /// responses. `x_re` says which message that was. `None` if `name` is empty or `sequence` is
     /// larger than the notation's numbers.
     pub fn message(&self, name: &str, sequence: u64) -> Option<String> {
-        if name.is_empty() || sequence > MAX_SEQUENCE as u64 {
+        if name.is_empty() || sequence > MAX_SEQUENCE {
             return None;
         }
         let header = self.answers.and_then(Message::header);
@@ -180,7 +180,7 @@ fn is_sequence(lexeme: &str) -> bool {
     let digits = lexeme.bytes().all(|byte| byte.is_ascii_digit());
     let number: Option<i64> = digits.then(|| lexeme.parse().ok()).flatten();
     // What is echoed has to be a number in the strict form.
-    number.is_some_and(|number| number <= MAX_SEQUENCE && number.to_string() == lexeme)
+    number.is_some_and(|number| number <= MAX_SEQUENCE as i64 && number.to_string() == lexeme)
 }
 
 /// A name as the strict form has it.

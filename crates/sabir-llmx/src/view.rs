@@ -263,6 +263,6 @@ impl<'a> Field<'a> {
 
 /// Whether a field of this key is an extension.
 #[inline]
-pub(crate) fn is_extension(key: &str) -> bool {
+pub fn is_extension(key: &str) -> bool {
     matches!(key.as_bytes(), [b'x' | b'X', b'_', ..])
 }

@@ -125,6 +125,43 @@ impl<'a> JsonValue<'a> {
         }
         steps.iter().rev().flat_map(|step| ["/", step]).collect()
     }
+
+    /// The value without white space, with the order, the keys and the digits as they were written.
+    /// A string that no text can be is refused.
+    pub fn compact(self) -> Result<String, JsonError> {
+        let mut out = String::new();
+        self.write_compact(&mut out)?;
+        Ok(out)
+    }
+
+    fn write_compact(self, out: &mut String) -> Result<(), JsonError> {
+        let quote = |text: &str| serde_json::Value::from(text).to_string();
+        match self.kind() {
+            JsonKind::Array => {
+                out.push('[');
+                for (index, item) in self.children().enumerate() {
+                    out.push_str(if index > 0 { "," } else { "" });
+                    item.write_compact(out)?;
+                }
+                out.push(']');
+            }
+            JsonKind::Object => {
+                out.push('{');
+                for (index, (key, item)) in self.fields().enumerate() {
+                    out.push_str(if index > 0 { "," } else { "" });
+                    out.push_str(&quote(key));
+                    out.push(':');
+                    item.write_compact(out)?;
+                }
+                out.push('}');
+            }
+            JsonKind::String => out.push_str(&quote(&self.string()?)),
+            JsonKind::Null | JsonKind::True | JsonKind::False | JsonKind::Number => {
+                out.push_str(self.text());
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

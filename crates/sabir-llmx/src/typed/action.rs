@@ -84,6 +84,21 @@ impl<'a> Operation<'a> {
     }
 }
 
+impl Operation<'_> {
+    /// Whether the notation names it.
+    pub fn is_known(&self) -> bool {
+        !matches!(self, Self::Other(_))
+    }
+
+    /// Whether its target is a path; that of the others is a command or a name.
+    pub fn targets_a_path(&self) -> bool {
+        match self {
+            Self::Read | Self::Write | Self::Edit | Self::Search | Self::Other(_) => true,
+            Self::Shell | Self::Spawn => false,
+        }
+    }
+}
+
 impl<'a> Obs<'a> {
     pub fn read(block: Block<'a>) -> Option<Self> {
         let reader = Reader::of(block, BlockKind::Obs)?;

@@ -32,9 +32,7 @@ impl<'a> Header<'a> {
         Some(Self {
             from: reader.required("f", Node::as_text).filter(named)?,
             to: reader.required("t", Receiver::read)?,
-            sequence: reader
-                .required("s", integer)
-                .filter(|&sequence| sequence <= MAX_SEQUENCE as u64)?,
+            sequence: reader.required("s", integer).filter(|&sequence| sequence <= MAX_SEQUENCE)?,
             batch: reader.optional("b", Node::as_text)?,
             extra: reader.extra(),
         })
