@@ -73,7 +73,7 @@ impl Open {
     pub(super) fn start(&mut self, input: Queued, now: u64) {
         self.begin(&input.sub_id, Kind::Regular);
         if let Some(id) = input.last_response_id
-            && self.thread.last_response() != Some(&id)
+            && !(self.thread.stands_after(&id) && self.thread.last_response() == Some(&id))
         {
             self.record(Record::Branch { after: Some(id) });
         }

@@ -46,7 +46,31 @@ fn what_cannot_be_read_is_answered_and_the_session_goes_on() {
         .lines()
         .map(|line| format!("{}\n", &line[..line.floor_char_boundary(96)]))
         .collect();
-    expect![[r#""#]].assert_eq(&said);
+    expect![[r#"
+        early error message="no session yet: send configure_session first"
+        early too error message="no session yet: send configure_session first"
+        c session_configured
+         error message="the line is not JSON: EOF while parsing a string at line 1 column 32"
+         error message="the line is not JSON: expected value at line 1 column 1"
+         error message="the submission has no id: it wants {\"id\":\"1\",\"op\":{...}}"
+         error message="the submission has no id: it wants {\"id\":\"1\",\"op\":{...}}"
+        2 error message="the submission has no op with a type"
+         error message="the id of a submission must be a string"
+        4 error message="the op \"make_coffee\" cannot be read: unknown variant `make_coffee`, expected 
+        5 error message="the op \"user_input\" cannot be read: invalid type: string \"text\", expected a
+        6 error message="user_input says nothing: give it items with text"
+         error message="the line is not UTF-8, from byte 34 on"
+        8 error message="no approval is waited for under the call \"none\""
+        9 error message="no response \"resp_unknown\" is known here: turn_complete names those that are"
+        10 error message="nothing was approved under \"a1\": list_approvals shows what was"
+        11 error message="no session nobody is stored here: `sabir sessions` lists those that are"
+        12 error message="cwd must be absolute, and relative is not"
+        13 warning message="no task is running: nothing was interrupted"
+        14 task_started
+        14 agent_message message="still here"
+        14 turn_complete response_id="resp_1"
+        14 task_complete
+    "#]].assert_eq(&said);
 }
 
 /// A misspelled setting could be the one that was meant to keep something safe.
