@@ -93,7 +93,7 @@ fn a_line_of_100_megabytes_is_passed_over_in_bounded_memory() {
     let place = Place::new();
     let model = FakeModel::start([says("resp_1", "still here")]);
     let mut client = Client::open(&place, &model);
-    let before = most_memory_kib(&client);
+    let before = client.most_memory_kib();
     client.send_line(vec![b'x'; 100 * 1024 * 1024]);
     let refused = client.until("", "error");
     assert!(refused["msg"]["message"].as_str().unwrap().contains("longer than"));
@@ -101,18 +101,11 @@ fn a_line_of_100_megabytes_is_passed_over_in_bounded_memory() {
     let text = "y".repeat(100 * 1024 * 1024);
     client.say("long", &text);
     client.until("", "error");
-    let grown = most_memory_kib(&client) - before;
+    let grown = client.most_memory_kib() - before;
     assert!(grown < 60 * 1024, "the program grew by {grown} KiB");
     client.say("1", "are you there?");
     client.until("1", "task_complete");
     client.close();
-}
-
-/// The high-water mark of a process.
-fn most_memory_kib(client: &Client) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", client.child.id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 /// Garbage between two submissions of a running task does not disturb it.

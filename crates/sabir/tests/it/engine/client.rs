@@ -197,6 +197,13 @@ impl Client {
         self.until_exit(None);
     }
 
+    /// The most memory that the program ever had.
+    pub(super) fn most_memory_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
     /// The events of a kind.
     pub(super) fn all_of(&self, kind: &str) -> Vec<&Value> {
         self.seen.iter().filter(|event| event["msg"]["type"] == kind).collect()

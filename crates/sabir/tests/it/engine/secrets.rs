@@ -12,6 +12,8 @@ const KEY: &str = "sk-open-sesame-1234567890";
 fn the_key_is_sent_as_bearer_and_kept_nowhere() {
     let place = Place::new();
     let look = "env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; true";
+    // With full access the processes of others are there; what root may read of them is root's.
+    let look_near = "env; cat /proc/self/environ /proc/$PPID/environ | tr '\\0' '\\n'";
     let model = FakeModel::start([
         runs("resp_1", "call_1", &["bash", "-c", look]),
         says("resp_2", "I see no key."),
@@ -27,7 +29,7 @@ fn the_key_is_sent_as_bearer_and_kept_nowhere() {
         if mode == "workspace-write" {
             client.say("2", "go");
             client.until("2", "error");
-            model.push(runs("resp_4", "call_4", &["bash", "-c", look]));
+            model.push(runs("resp_4", "call_4", &["bash", "-c", look_near]));
             model.push(says("resp_5", "I still see no key."));
         }
         let stderr = client.close();
