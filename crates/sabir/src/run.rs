@@ -12,6 +12,7 @@ use sabir_engine::{
     ConfigureSession, Decision, Decoded, Event, EventMsg, InputItem, InputMode, Op, Submission,
 };
 use sabir_host::{Connection, Incoming, Shown};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::agent_args::{AgentArgs, runtime};
@@ -110,6 +111,8 @@ struct Conversation {
     done: tokio::task::JoinHandle<()>,
     screen: Screen,
     answers: Answers,
+    /// Heard from the beginning on, so that no press is lost between two moments of listening.
+    interrupts: Option<Signal>,
     json: bool,
     approval_timeout_ms: Option<u64>,
     next_id: u64,
@@ -130,6 +133,7 @@ impl Conversation {
             done,
             screen: Screen::new(how.json),
             answers: Answers::new(is_attended),
+            interrupts: signal(SignalKind::interrupt()).ok(),
             json: how.json,
             approval_timeout_ms: how.approval_timeout.map(|s| s.saturating_mul(1000)).or(default),
             next_id: 1,
@@ -155,7 +159,7 @@ impl Conversation {
             let text = match next.take() {
                 Some(text) => text,
                 None if is_single => break,
-                None => match self.answers.task().await {
+                None => match self.answers.task(&mut self.interrupts).await {
                     Some(text) => text,
                     None => break,
                 },
@@ -223,7 +227,7 @@ impl Conversation {
                 answer = self.answers.next() => {
                     self.answer(answer).await;
                 }
-                _ = tokio::signal::ctrl_c() => {
+                () = pressed(&mut self.interrupts) => {
                     if interrupted {
                         return Ending::Interrupted;
                     }
@@ -244,6 +248,14 @@ impl Conversation {
         };
         self.submit(op).await;
         self.answers.ask_next(&mut self.screen);
+    }
+}
+
+/// Ctrl-C. Where it cannot be heard it does what it does to any program.
+async fn pressed(interrupts: &mut Option<Signal>) {
+    match interrupts {
+        Some(signal) => _ = signal.recv().await,
+        None => std::future::pending().await,
     }
 }
 

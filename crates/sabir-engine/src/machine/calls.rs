@@ -196,6 +196,7 @@ impl Open {
     ) {
         if self.unattended {
             let output = format!("denied: {reason}, and nobody is there to be asked");
+            self.warn_of_denial(key, &output);
             return self.finish(key, ToolResult { output, ..ToolResult::default() }, now);
         }
         let deadline = self.settings.approval_timeout_ms.map(|ms| now.saturating_add(ms));
@@ -326,9 +327,19 @@ impl Open {
             .collect();
         for (key, call_id, what) in due {
             self.record(Record::Approval { call_id, state: ApprovalState::Expired, what });
+            self.warn_of_denial(key, words);
             let output = words.to_owned();
             self.finish(key, ToolResult { output, ..ToolResult::default() }, now);
         }
+    }
+
+    /// What nobody refused and still is not done must be seen by who looks later.
+    fn warn_of_denial(&mut self, key: u64, words: &str) {
+        let Some(task) = &mut self.task else { return };
+        let sub_id = task.sub_id.clone();
+        let Some(call) = task.turn.call(key) else { return };
+        let message = format!("{}: {words}", call.in_words());
+        self.emit(&sub_id, EventMsg::Warning { message });
     }
 
     /// Starts what may start: reading goes beside reading, everything else goes alone.

@@ -73,7 +73,7 @@ impl Open {
     pub(super) fn start(&mut self, input: Queued, now: u64) {
         self.begin(&input.sub_id, Kind::Regular);
         if let Some(id) = input.last_response_id
-            && self.thread.last_response() != Some(&id)
+            && !(self.thread.stands_after(&id) && self.thread.last_response() == Some(&id))
         {
             self.record(Record::Branch { after: Some(id) });
         }
@@ -137,6 +137,7 @@ impl Open {
 
     pub(super) fn interrupt(&mut self, sub_id: &str, now: u64) {
         self.drop_queue(AbortReason::Interrupted);
+        self.drop_deferred();
         if self.task.is_some() {
             self.abort(AbortReason::Interrupted, now);
         } else {
@@ -149,6 +150,19 @@ impl Open {
     pub(super) fn drop_queue(&mut self, reason: AbortReason) {
         for queued in std::mem::take(&mut self.queue) {
             self.emit(&queued.sub_id, EventMsg::TurnAborted { reason });
+        }
+    }
+
+    /// What waits to take the place of an aborted task is what an interrupt is about: it ends as a
+    /// task would.
+    fn drop_deferred(&mut self) {
+        let deferred = std::mem::take(&mut self.deferred);
+        let (dropped, kept): (Vec<_>, Vec<_>) = deferred.into_iter().partition(starts_a_task);
+        self.deferred = kept.into();
+        for input in dropped {
+            let super::Input::Submit(Submission { id, .. }) = input else { continue };
+            self.emit(&id, EventMsg::TurnAborted { reason: AbortReason::Interrupted });
+            self.fail(&id, INTERRUPTED);
         }
     }
 
@@ -235,6 +249,11 @@ impl Task {
             Kind::Compact | Kind::UserShell | Kind::Undo => false,
         }
     }
+}
+
+fn starts_a_task(input: &super::Input) -> bool {
+    let super::Input::Submit(Submission { op, .. }) = input else { return false };
+    !matches!(op, Op::Shutdown)
 }
 
 /// What a person said, as the model reads it.

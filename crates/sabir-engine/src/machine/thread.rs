@@ -116,9 +116,15 @@ impl Thread {
                 }
             }
             Record::Compacted { items } => {
+                // What is continued after the last response is continued from its summary, unless
+                // more was said since.
+                let summed_up = self.last_response.clone().filter(|id| self.stands_after(id));
                 self.head = None;
                 for item in items {
                     self.push(Arc::clone(item));
+                }
+                if let Some(response_id) = summed_up {
+                    self.turns.insert(response_id, self.head);
                 }
             }
             Record::Settings { .. }
@@ -139,6 +145,11 @@ impl Thread {
 
     pub(super) fn knows(&self, response_id: &str) -> bool {
         self.turns.contains_key(response_id)
+    }
+
+    /// Whether nothing follows this response.
+    pub(super) fn stands_after(&self, response_id: &str) -> bool {
+        self.turns.get(response_id) == Some(&self.head)
     }
 
     pub(super) fn last_response(&self) -> Option<&str> {

@@ -370,6 +370,7 @@ fn an_approval_that_nobody_answers_is_denied_with_a_reason() {
             > +4999 tick
             > +1 tick
               record approval call_id="c1" state="expired" what="rm -rf a"
+              1 warning message="rm -rf a: denied: nobody answered the request for approval within 5 s"
               record output c1: denied: nobody answered the request for approval within 5 s
               record turn response_id="r1"
               1 turn_complete response_id="r1"
@@ -408,9 +409,11 @@ fn when_nobody_is_there_nothing_waits() {
               1 exec_approval_request call_id="c1" command=["rm","-rf","a"] reason="this command destroys what cannot be brought back (`rm` with force or recursive removes files for good, without asking)"
             > unattended
               record approval call_id="c1" state="expired" what="rm -rf a"
+              1 warning message="rm -rf a: denied: nobody is there to answer the request for approval"
               record output c1: denied: nobody is there to answer the request for approval
             > model #1 call c2 rm -rf b
               record call c2 shell
+              1 warning message="rm -rf b: denied: this command destroys what cannot be brought back (`rm` with force or recursive removes files for good, without asking), and nobody is there to be asked"
               record output c2: denied: this command destroys what cannot be brought back (`rm` with force or recursive removes files for good, without asking), and nobody is there to be asked
             > model #1 done r1
               record turn response_id="r1"

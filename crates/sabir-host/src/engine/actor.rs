@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use sabir_engine::{
-    Decoded, EventMsg, Input, ModelEvent, Op, Output, Refusal, Session, Submission,
+    Decoded, EventMsg, Input, ModelEvent, Op, Output, Record, Refusal, Session, Submission,
 };
 use sabir_store::{Batch, Entry, SessionId};
 use tokio::sync::{mpsc, oneshot};
@@ -36,11 +36,20 @@ pub(super) struct Actor {
     /// Requests and work; each ends with its number.
     pub(super) running: JoinSet<u64>,
     pub(super) claim: Option<Claim>,
+    /// Sessions that were asked for while a task of another one was still being aborted.
+    pub(super) next_claims: VecDeque<NextClaim>,
     pub(super) client: Option<ModelClient>,
     started: Instant,
     wake_at: Option<u64>,
     attended: bool,
     reader_gone: bool,
+}
+
+/// A session that begins when the one before it is left, and what is stored of it first: its row
+/// must stand before anything hangs on it.
+pub(super) struct NextClaim {
+    pub(super) claim: Claim,
+    pub(super) entries: Vec<Entry>,
 }
 
 /// What models and tools may say ahead.
@@ -84,6 +93,7 @@ impl Actor {
             prepared: PreparedPatches::default(),
             running: JoinSet::new(),
             claim: None,
+            next_claims: VecDeque::new(),
             client: None,
             started: Instant::now(),
             wake_at: None,
@@ -196,9 +206,17 @@ impl Actor {
         match submission {
             Submission { id, op: Op::ConfigureSession(wanted) } => {
                 match self.configure(wanted).await {
-                    Ok(Configured { settings, stored, facts }) => {
-                        // The row must stand before anything hangs on it.
-                        batch.insert(0, Entry::Session(facts));
+                    Ok(Configured { settings, stored, facts, claim }) => {
+                        let session = Entry::Session(facts);
+                        match claim {
+                            // What was submitted belongs to the session that it begins.
+                            Some(claim) => {
+                                let mut entries = vec![session];
+                                entries.append(batch);
+                                self.next_claims.push_back(NextClaim { claim, entries });
+                            }
+                            None => batch.insert(0, session),
+                        }
                         self.handle(Input::Configure {
                             sub_id: id,
                             settings: Box::new(settings),
@@ -224,6 +242,30 @@ impl Actor {
                 let op = Op::UserInput { items, last_response_id, mode };
                 self.handle(Input::Submit(Submission { id, op }));
             }
+            Submission {
+                id,
+                op:
+                    Op::OverrideTurnContext {
+                        cwd: Some(cwd),
+                        model,
+                        approval_policy,
+                        sandbox_policy,
+                        effort,
+                    },
+            } => match super::configure::real_folder(&cwd) {
+                Ok(cwd) => {
+                    let cwd = Some(cwd);
+                    let op = Op::OverrideTurnContext {
+                        cwd,
+                        model,
+                        approval_policy,
+                        sandbox_policy,
+                        effort,
+                    };
+                    self.handle(Input::Submit(Submission { id, op }));
+                }
+                Err(message) => self.refuse(id, message),
+            },
             submission => self.handle(Input::Submit(submission)),
         }
     }
@@ -233,6 +275,7 @@ impl Actor {
     async fn carry_out(&mut self, mut batch: Vec<Entry>) -> bool {
         let mut shown = Vec::new();
         let mut todo = Vec::new();
+        let mut stored = Ok(());
         while let Some(output) = self.machine.poll_output() {
             match output {
                 Output::Emit(event) => {
@@ -240,7 +283,18 @@ impl Actor {
                     batch.push(super::journal::event(&event, &line));
                     shown.push(Shown { event, line });
                 }
-                Output::Record(record) => batch.extend(super::journal::record(&record)),
+                Output::Record(record) => {
+                    if let Record::Settings { settings } = &record
+                        && self.begins_session(&settings.session_id)
+                    {
+                        stored = stored.and(self.store(std::mem::take(&mut batch)).await);
+                        if let Some(NextClaim { claim, entries }) = self.next_claims.pop_front() {
+                            self.claim = Some(claim);
+                            batch = entries;
+                        }
+                    }
+                    batch.extend(super::journal::record(&record));
+                }
                 Output::WakeAt(at) => self.wake_at = Some(at),
                 Output::Close => {}
                 output @ (Output::Ask { .. }
@@ -250,7 +304,7 @@ impl Actor {
                 | Output::Stop { .. }) => todo.push(output),
             }
         }
-        if let Err(error) = self.store(batch).await {
+        if let Err(error) = stored.and(self.store(batch).await) {
             // Nothing may happen that is not remembered. The reader is told, and that is all.
             let event = sabir_engine::Event {
                 id: String::new(),
@@ -266,6 +320,11 @@ impl Actor {
             self.perform(output);
         }
         true
+    }
+
+    /// Whether what follows belongs to a session that was waiting for its turn.
+    fn begins_session(&self, session_id: &str) -> bool {
+        self.next_claims.front().is_some_and(|next| next.claim.session_id == session_id)
     }
 
     async fn store(&mut self, entries: Vec<Entry>) -> Result<(), String> {

@@ -6,6 +6,7 @@ use sabir_engine::{ConfigureSession, ProviderSettings, Record, Settings};
 use sabir_policy::{ApprovalPolicy, SandboxPolicy};
 use sabir_store::SessionFacts;
 
+use super::Claim;
 use super::actor::Actor;
 use crate::model::ModelClient;
 
@@ -24,6 +25,8 @@ pub(super) struct Configured {
     pub(super) settings: Settings,
     pub(super) stored: Option<Vec<Record>>,
     pub(super) facts: SessionFacts,
+    /// If it is another session than the one before.
+    pub(super) claim: Option<Claim>,
 }
 
 /// What every model is told first.
@@ -39,7 +42,8 @@ impl Actor {
         wanted: ConfigureSession,
     ) -> Result<Configured, String> {
         let shared = std::sync::Arc::clone(&self.engine.shared);
-        let held = self.claim.as_ref().map(|claim| claim.session_id.clone());
+        let held = self.next_claims.back().map(|next| &next.claim).or(self.claim.as_ref());
+        let held = held.map(|claim| claim.session_id.clone());
         let resumes = wanted.session_id.clone().filter(|id| held.as_ref() != Some(id));
         let claim = match (&resumes, &held) {
             (None, Some(_)) => None,
@@ -137,10 +141,7 @@ impl Actor {
         };
         // Only now is everything known to be good: what held before holds until here.
         self.client = Some(client);
-        if claim.is_some() {
-            self.claim = claim;
-        }
-        Ok(Configured { settings, stored, facts })
+        Ok(Configured { settings, stored, facts, claim })
     }
 
     /// The thread that led to a response of another session.
@@ -168,6 +169,11 @@ pub(super) fn new_session_id() -> Result<String, String> {
     getrandom::fill(&mut random).map_err(|error| format!("no random numbers: {error}"))?;
     let random = u64::from_be_bytes(random);
     Ok(format!("{:011x}-{random:016x}", super::journal::wall_clock_ms()))
+}
+
+/// A folder that can be worked in, by its real name.
+pub(super) fn real_folder(path: &str) -> Result<String, String> {
+    text_of(&folder(Path::new(path))?)
 }
 
 fn folder(path: &Path) -> Result<PathBuf, String> {

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 use std::io::BufRead as _;
+use std::time::Instant;
 
 use sabir_engine::{Decision, Event, EventMsg};
+use tokio::signal::unix::Signal;
 use tokio::sync::mpsc;
 
 use super::show::Screen;
@@ -19,9 +21,21 @@ pub(super) struct Asked {
 }
 
 pub(super) struct Answers {
-    lines: Option<mpsc::Receiver<String>>,
+    lines: Option<mpsc::Receiver<Line>>,
     asked: VecDeque<Asked>,
+    /// When the first of them was put.
+    asked_at: Option<Instant>,
 }
+
+/// What was typed, and when.
+struct Line {
+    text: String,
+    at: Instant,
+}
+
+/// Lines are taken from the terminal as they are typed, so that it is known when they were. What
+/// is beyond these waits in the terminal.
+const TYPED_AHEAD: usize = 64;
 
 impl Asked {
     pub(super) fn of(event: &Event) -> Option<Self> {
@@ -58,31 +72,31 @@ impl Asked {
 impl Answers {
     pub(super) fn new(is_attended: bool) -> Self {
         let lines = is_attended.then(|| {
-            let (send, lines) = mpsc::channel(1);
+            let (send, lines) = mpsc::channel(TYPED_AHEAD);
             std::thread::spawn(move || {
                 for line in std::io::stdin().lock().lines() {
-                    let Ok(line) = line else { return };
-                    if send.blocking_send(line).is_err() {
+                    let Ok(text) = line else { return };
+                    if send.blocking_send(Line { text, at: Instant::now() }).is_err() {
                         return;
                     }
                 }
             });
             lines
         });
-        Self { lines, asked: VecDeque::new() }
+        Self { lines, asked: VecDeque::new(), asked_at: None }
     }
 
     /// The next task that is typed.
-    pub(super) async fn task(&mut self) -> Option<String> {
+    pub(super) async fn task(&mut self, interrupts: &mut Option<Signal>) -> Option<String> {
         let lines = self.lines.as_mut()?;
         loop {
             Screen::prompt("\n> ");
             tokio::select! {
-                line = lines.recv() => match line?.trim() {
+                line = lines.recv() => match line?.text.trim() {
                     "" => {}
                     text => return Some(text.to_owned()),
                 },
-                _ = tokio::signal::ctrl_c() => return None,
+                () = super::pressed(interrupts) => return None,
             }
         }
     }
@@ -100,6 +114,7 @@ impl Answers {
     pub(super) fn ask_next(&mut self, screen: &mut Screen) {
         if let Some(asked) = self.asked.front() {
             screen.ask(&asked.question, &asked.scope);
+            self.asked_at = Some(Instant::now());
         }
     }
 
@@ -116,7 +131,11 @@ impl Answers {
         loop {
             // The end of input is a refusal: nobody will answer.
             let line = lines.recv().await;
-            let decision = match line.as_deref().map(str::trim) {
+            // Who typed before the question was put has not answered it.
+            if line.as_ref().is_some_and(|line| Some(line.at) < self.asked_at) {
+                continue;
+            }
+            let decision = match line.as_ref().map(|line| line.text.trim()) {
                 Some("y" | "Y" | "yes") => Decision::Approved,
                 Some("a" | "A" | "always") => Decision::ApprovedForSession,
                 Some("n" | "N" | "no") | None => Decision::Denied,

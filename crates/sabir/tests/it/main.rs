@@ -4,6 +4,7 @@
 
 mod cli;
 mod editor;
+mod engine;
 mod examples;
 mod files;
 mod hostile;

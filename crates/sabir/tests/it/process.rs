@@ -44,7 +44,7 @@ pub(crate) fn run_in(
     finish(command.envs(envs.iter().copied()), args, stdin)
 }
 
-fn finish(command: &mut Command, args: &[&str], stdin: impl AsRef<[u8]>) -> Outcome {
+pub(crate) fn finish(command: &mut Command, args: &[&str], stdin: impl AsRef<[u8]>) -> Outcome {
     let mut child = command.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let stdin = stdin.as_ref().to_vec();

@@ -1,0 +1,21 @@
+//! The engine through the built program: lines of JSON on one side, a scripted model on the other,
+//! and real commands, patches and files between them.
+
+mod approvals;
+mod bad_input;
+mod chat;
+mod client;
+mod diagrams;
+mod endings;
+mod floods;
+mod interrupts;
+mod ops;
+mod place;
+mod policies;
+mod resume;
+mod run;
+mod secrets;
+mod sessions;
+mod streams;
+mod tasks;
+mod terminal;

@@ -1,0 +1,83 @@
+//! The key goes to the model's server and nowhere else.
+
+use sabir_testkit::fake_model::{FakeModel, Reply};
+use serde_json::json;
+
+use super::client::{Client, settings_for};
+use super::place::{Place, output_of, runs, says};
+
+const KEY: &str = "sk-open-sesame-1234567890";
+
+#[test]
+fn the_key_is_sent_as_bearer_and_kept_nowhere() {
+    let place = Place::new();
+    let look = "env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; true";
+    // With full access the processes of others are there; what root may read of them is root's.
+    let look_near = "env; cat /proc/self/environ /proc/$PPID/environ | tr '\\0' '\\n'";
+    let model = FakeModel::start([
+        runs("resp_1", "call_1", &["bash", "-c", look]),
+        says("resp_2", "I see no key."),
+        // A server that repeats what it was sent.
+        Reply::error(400, "invalid", &format!("bad key {KEY}")),
+    ]);
+    for mode in ["workspace-write", "danger-full-access"] {
+        let mut client = Client::spawn(place.command(&["proto"]).env("SABIR_API_KEY", KEY));
+        let settings = json!({ "approval_policy": "never", "sandbox_policy": { "mode": mode } });
+        client.configure("c", &settings_for(&place, &model, &settings));
+        client.say("1", "go");
+        client.until("1", "task_complete");
+        if mode == "workspace-write" {
+            client.say("2", "go");
+            client.until("2", "error");
+            model.push(runs("resp_4", "call_4", &["bash", "-c", look_near]));
+            model.push(says("resp_5", "I still see no key."));
+        }
+        let stderr = client.close();
+        let requests = model.requests();
+        let bearer = format!("Bearer {KEY}");
+        assert!(requests.iter().all(|it| it.header("authorization") == Some(&bearer)));
+        assert!(requests.iter().all(|it| !it.body.to_string().contains(KEY)), "{mode}");
+        let told = output_of(&requests[1], "call_1");
+        assert!(told.contains("PATH="), "{told}");
+        let shown: String = client.seen.iter().map(|event| event.to_string()).collect();
+        assert!(!shown.contains(KEY), "{mode}: {shown}");
+        assert!(!stderr.contains(KEY));
+    }
+    let home = place.home_bytes();
+    assert!(!home.is_empty());
+    let found = home.windows(KEY.len()).any(|window| window == KEY.as_bytes());
+    assert!(!found, "the key is in the home");
+    assert!(!place.run(&["sessions", "--json"]).stdout.contains(KEY));
+}
+
+#[test]
+fn without_a_key_nothing_is_sent() {
+    let place = Place::new();
+    let model = FakeModel::start([says("resp_1", "hi")]);
+    let mut client = Client::open(&place, &model);
+    client.say("1", "go");
+    client.until("1", "task_complete");
+    client.close();
+    assert_eq!(model.requests()[0].header("authorization"), None);
+}
+
+/// The agent's own state cannot be changed by what it runs, even inside a writable root.
+#[test]
+fn a_home_inside_the_workspace_is_read_only_to_commands() {
+    let place = Place::new();
+    let home = place.work.join("state");
+    let model = FakeModel::start([
+        runs("resp_1", "call_1", &["bash", "-c", "touch state/x || echo refused; touch y"]),
+        says("resp_2", "ok"),
+    ]);
+    let mut command = crate::process::sabir();
+    command.arg("proto").arg("--home").arg(&home).current_dir(&place.work);
+    let mut client = Client::spawn(&mut command);
+    client.configure("c", &settings_for(&place, &model, &json!({})));
+    client.say("1", "go");
+    client.until("1", "task_complete");
+    client.close();
+    let told = output_of(&model.requests()[1], "call_1");
+    assert!(told.contains("refused"), "{told}");
+    assert!(!home.join("x").exists() && place.work.join("y").exists());
+}

@@ -1,0 +1,202 @@
+//! `sabir run` on a terminal: questions, answers and progress.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use sabir_testkit::fake_model::{FakeModel, Gate, Reply, responses};
+
+use super::client::PATIENCE;
+use super::place::{Place, output_of, runs, says};
+
+/// A terminal with the program on its other side.
+struct Terminal {
+    child: Child,
+    keys: File,
+    screen: Receiver<Vec<u8>>,
+    /// All that was shown.
+    shown: String,
+    /// How much of it was waited for.
+    seen: usize,
+}
+
+impl Terminal {
+    fn start(place: &Place, model: &FakeModel, more: &[&str]) -> Self {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&ours).unwrap();
+        unlockpt(&ours).unwrap();
+        let name = ptsname(&ours, Vec::new()).unwrap();
+        let theirs = || -> OwnedFd {
+            let name = name.to_str().unwrap();
+            File::options().read(true).write(true).open(name).unwrap().into()
+        };
+        let base_url = model.base_url();
+        let args = ["run", "--model", "m", "--base-url", base_url.as_str()];
+        let mut command = place.command(&[&args, more].concat());
+        command.stdin(Stdio::from(theirs())).stdout(Stdio::from(theirs()));
+        command.stderr(Stdio::from(theirs())).env("TERM", "xterm").env_remove("NO_COLOR");
+        let child = command.spawn().unwrap();
+        // The program alone holds the other side, so that its end is seen.
+        drop(command);
+        let keys = File::from(ours);
+        let mut from = keys.try_clone().unwrap();
+        let (sender, screen) = channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = from.read(&mut bytes) {
+                if sender.send(bytes[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, keys, screen, shown: String::new(), seen: 0 }
+    }
+
+    /// Waits until these words are shown, behind those that were waited for before.
+    fn until(&mut self, words: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(at) = self.shown[self.seen..].find(words) {
+                self.seen += at + words.len();
+                return;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.screen.recv_timeout(left) {
+                Ok(bytes) => self.shown.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(_) => panic!("{words:?} is not shown:\n{}", self.shown),
+            }
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn exit_code(&mut self) -> Option<i32> {
+        let code = crate::process::wait(&mut self.child);
+        while let Ok(bytes) = self.screen.recv_timeout(Duration::from_millis(200)) {
+            self.shown.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        code
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn yes_no_and_always_are_asked_with_what_always_covers() {
+    let place = Place::new();
+    for name in ["a", "b", "c"] {
+        place.write(name, "x\n");
+    }
+    let model = FakeModel::start([
+        runs("resp_1", "call_1", &["rm", "-f", "a"]),
+        runs("resp_2", "call_2", &["rm", "-f", "b"]),
+        runs("resp_3", "call_3", &["rm", "-f", "c"]),
+        runs("resp_4", "call_4", &["rm", "-f", "c"]),
+        says("resp_5", "All answered."),
+    ]);
+    let mut terminal = Terminal::start(&place, &model, &["clean up"]);
+    terminal.until("$ rm -f a");
+    terminal.until("always covers exactly `rm -f a` in ");
+    terminal.until("[y]es  [n]o  [a]lways  [q]uit");
+    // What is no answer is asked again.
+    terminal.press("maybe\n");
+    terminal.until("y, n, a or q?");
+    terminal.press("y\n");
+    terminal.until("$ rm -f b");
+    terminal.until("[q]uit the task: ");
+    terminal.press("n\n");
+    terminal.until("$ rm -f c");
+    terminal.until("[q]uit the task: ");
+    terminal.press("always\n");
+    // The fourth is not asked for.
+    terminal.until("All answered.");
+    terminal.until("tokens in");
+    assert_eq!(terminal.exit_code(), Some(0));
+    let names = ["a", "b", "c"].map(|name| place.work.join(name).exists());
+    assert_eq!(names, [false, true, false], "{}", terminal.shown);
+    assert_eq!(terminal.shown.matches("always covers").count(), 3);
+    assert!(output_of(&model.requests()[2], "call_2").contains("rejected"));
+}
+
+#[test]
+fn quit_ends_the_task() {
+    let place = Place::new();
+    let model = FakeModel::start([runs("resp_1", "call_1", &["rm", "-f", "a"])]);
+    let mut terminal = Terminal::start(&place, &model, &["clean up"]);
+    terminal.until("[q]uit the task: ");
+    terminal.press("q\n");
+    assert_eq!(terminal.exit_code(), Some(130));
+    assert!(terminal.shown.contains("interrupted"), "{}", terminal.shown);
+}
+
+/// What was typed before a question was put is no answer to it.
+#[test]
+fn keys_pressed_too_early_answer_nothing() {
+    let place = Place::new();
+    place.write("a", "x\n");
+    let gate = Gate::new();
+    let arguments = serde_json::json!({ "command": ["rm", "-f", "a"] });
+    let reply = Reply::sse([responses::text_delta("Wait")]).then_wait(&gate).then(
+        responses::message("Wait")
+            + &responses::call("call_1", "shell", &arguments)
+            + &responses::completed("resp_1"),
+    );
+    let model = FakeModel::start([reply, says("resp_2", "ok")]);
+    let mut terminal = Terminal::start(&place, &model, &["clean up"]);
+    terminal.until("Wait");
+    terminal.press("y\ny\ny\n");
+    // The terminal repeats what is typed.
+    terminal.until("y\r\ny\r\ny\r\n");
+    gate.open();
+    terminal.until("[q]uit the task: ");
+    terminal.press("n\n");
+    terminal.until("ok");
+    assert_eq!(terminal.exit_code(), Some(0));
+    assert!(place.work.join("a").exists(), "{}", terminal.shown);
+}
+
+#[test]
+fn a_line_of_progress_shows_that_the_model_thinks() {
+    let place = Place::new();
+    let gate = Gate::new();
+    let thinking = Reply::sse([""; 0])
+        .then_wait(&gate)
+        .then(responses::message("There.") + &responses::completed("resp_1"));
+    let model = FakeModel::start([thinking]);
+    let mut terminal = Terminal::start(&place, &model, &["think"]);
+    terminal.until("thinking ... 1 s");
+    gate.open();
+    // The line is wiped before the answer.
+    terminal.until("\x1b[2K");
+    terminal.until("There.");
+    assert_eq!(terminal.exit_code(), Some(0));
+}
+
+#[test]
+fn without_a_task_tasks_are_read_one_a_line() {
+    let place = Place::new();
+    let model = FakeModel::start([says("resp_1", "one"), says("resp_2", "two")]);
+    let mut terminal = Terminal::start(&place, &model, &[]);
+    terminal.until("> ");
+    terminal.press("first\n");
+    terminal.until("one");
+    terminal.until("> ");
+    terminal.press("second\n");
+    terminal.until("two");
+    terminal.until("> ");
+    // The end of input.
+    terminal.press("\x04");
+    assert_eq!(terminal.exit_code(), Some(0));
+    assert_eq!(model.requests()[1].body["input"].as_array().unwrap().len(), 3);
+}
