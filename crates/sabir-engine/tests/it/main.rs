@@ -12,4 +12,6 @@ mod patch_plans;
 mod patch_properties;
 mod patch_rules;
 mod patch_scenarios;
+mod properties;
 mod script;
+mod session_ops;
