@@ -8,4 +8,6 @@ mod session_ops;
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| session_ops::drive(bytes));
+fuzz_target!(|bytes: &[u8]| {
+    session_ops::drive(bytes);
+});

@@ -40,7 +40,7 @@ pub struct ModelClient {
 /// HTTP clients for many sessions: each holds connections, certificates and a resolver, and those
 /// of one kind serve all.
 #[derive(Debug, Default)]
-pub struct HttpClients(Mutex<HashMap<Kind, Client>>);
+pub(crate) struct HttpClients(Mutex<HashMap<Kind, Client>>);
 
 /// What a client is built for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -77,7 +77,10 @@ impl ModelClient {
     }
 
     /// The same, with a client that others may use too.
-    pub fn sharing(clients: &HttpClients, provider: Provider) -> Result<Self, ProviderError> {
+    pub(crate) fn sharing(
+        clients: &HttpClients,
+        provider: Provider,
+    ) -> Result<Self, ProviderError> {
         let http = clients.client(&provider.checked_base_url()?, &provider)?;
         Ok(Self {
             http,
