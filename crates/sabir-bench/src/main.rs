@@ -14,6 +14,7 @@ mod journal;
 mod plain;
 mod report;
 mod scaling;
+mod sessions;
 mod streams;
 mod timing;
 mod tokens;
@@ -32,6 +33,7 @@ Measures Sabir beside its peers and prints a table.
 Usage: sabir-bench [--quick] [--json FILE]
        sabir-bench streams
        sabir-bench journal
+       sabir-bench sessions [--quick]
        sabir-bench tokens [--check] [--json FILE]
 
   --quick      a few milliseconds each: shows that everything runs, measures nothing
@@ -39,6 +41,7 @@ Usage: sabir-bench [--quick] [--json FILE]
 
   streams      measures the model streams alone
   journal      measures the journal alone, and writes no numbers
+  sessions     measures 1,000 idle sessions and a stream through one, and writes no numbers
   tokens       counts what the notations cost in tokens, and writes docs/benchmarks/tokens.md
     --check      writes nothing; fails when the committed page is out of date
 ";
@@ -80,6 +83,13 @@ fn run() -> anyhow::Result<()> {
             Arg::Value(what) if what == "journal" => {
                 let journal = journal::measure(&Corpus::new()?, &json, effort)?;
                 print!("{}", Report::new(&[], &Corpus::new()?, &[], &[], &[], &journal).journal());
+                return Ok(());
+            }
+            Arg::Value(what) if what == "sessions" => {
+                if parser.next()? == Some(Arg::Long("quick")) {
+                    effort = Effort::Quick;
+                }
+                print!("{}", sessions::measure(&json, effort)?.table());
                 return Ok(());
             }
             // What runs under the instruction counter: one case, so many times over.

@@ -332,11 +332,13 @@ impl Open {
                 self.emit(&id, EventMsg::BackgroundEvent { message });
             }
             op @ (Op::Compact | Op::Undo | Op::Review { .. } | Op::RunUserShellCommand { .. }) => {
-                if self.task.is_some() {
+                if self.task.is_none() {
+                    self.start_other(id, op, now);
+                } else if self.deferred.len() >= MOST_QUEUED {
+                    self.fail(&id, "too much is queued already: wait for a task to end");
+                } else {
                     self.deferred.push_back(Input::Submit(Submission { id, op }));
                     self.abort(crate::protocol::AbortReason::Replaced, now);
-                } else {
-                    self.start_other(id, op, now);
                 }
             }
             Op::ListTools => {

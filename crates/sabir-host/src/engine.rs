@@ -4,6 +4,7 @@
 mod actor;
 mod configure;
 mod fork;
+mod gathered;
 mod images;
 mod journal;
 mod work;
@@ -18,7 +19,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::error::HostError;
-use crate::model::Providers;
+use crate::model::{HttpClients, Providers};
 use crate::process::Runner;
 
 pub use configure::Defaults;
@@ -36,6 +37,7 @@ struct Shared {
     runner: Runner,
     providers: Providers,
     defaults: Defaults,
+    clients: HttpClients,
     /// Sessions that are open somewhere in this process: one at a time may hold each.
     open: Mutex<HashSet<String>>,
 }
@@ -86,8 +88,9 @@ impl Engine {
         let store = Store::open(&home)?;
         // A patch that a crash left half done is taken back before anyone looks at the files.
         crate::files::recover(&home.join(PATCH_JOURNAL))?;
-        let open = Mutex::new(HashSet::new());
-        Ok(Self { shared: Arc::new(Shared { home, store, runner, providers, defaults, open }) })
+        let (clients, open) = (HttpClients::default(), Mutex::default());
+        let shared = Shared { home, store, runner, providers, defaults, clients, open };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     pub fn home(&self) -> &Path {

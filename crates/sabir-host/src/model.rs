@@ -11,9 +11,10 @@ mod provider;
 mod secret;
 mod stream;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -36,11 +37,51 @@ pub struct ModelClient {
     provider: Arc<Provider>,
 }
 
+/// HTTP clients for many sessions: each holds connections, certificates and a resolver, and those
+/// of one kind serve all.
+#[derive(Debug, Default)]
+pub(crate) struct HttpClients(Mutex<HashMap<Kind, Client>>);
+
+/// What a client is built for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Kind {
+    is_plain: bool,
+    /// The name of this machine that it is held to.
+    loopback: Option<String>,
+}
+
+impl HttpClients {
+    fn client(&self, base: &Url, provider: &Provider) -> Result<Client, ProviderError> {
+        let host = || base.host_str().unwrap_or_default().to_owned();
+        let kind = Kind {
+            is_plain: base.scheme() == "http",
+            loopback: provider::is_loopback(base).then(host),
+        };
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&kind) {
+            return Ok(client.clone());
+        }
+        let client = client(&kind, provider)?;
+        // Any name below localhost leads here; who uses many pays for each.
+        if clients.len() < MOST_KINDS {
+            clients.insert(kind, client.clone());
+        }
+        Ok(client)
+    }
+}
+
 impl ModelClient {
     /// Checks everything that can be checked without the network.
     pub fn new(provider: Provider) -> Result<Self, ProviderError> {
-        let base = provider.checked_base_url()?;
-        let http = client(&base, &provider)?;
+        Self::sharing(&HttpClients::default(), provider)
+    }
+
+    /// The same, with a client that others may use too.
+    pub(crate) fn sharing(
+        clients: &HttpClients,
+        provider: Provider,
+    ) -> Result<Self, ProviderError> {
+        let http = clients.client(&provider.checked_base_url()?, &provider)?;
         Ok(Self {
             http,
             url: provider.url()?,
@@ -71,14 +112,14 @@ impl fmt::Debug for ModelClient {
     }
 }
 
-fn client(base: &Url, provider: &Provider) -> Result<Client, ProviderError> {
+fn client(kind: &Kind, provider: &Provider) -> Result<Client, ProviderError> {
     let mut builder = builder();
-    if base.scheme() == "http" {
+    if kind.is_plain {
         // Certificates that are not needed must not be missed on a machine that has none.
         builder = builder.tls_certs_only([]);
     }
-    if provider::is_loopback(base) {
-        builder = on_loopback(builder, base.host_str().unwrap_or_default());
+    if let Some(host) = &kind.loopback {
+        builder = on_loopback(builder, host);
     }
     builder
         .build()
@@ -143,3 +184,5 @@ fn sensitive(name: &str, bytes: &[u8]) -> Result<HeaderValue, ProviderError> {
 
 /// A server that is there answers within a second; a slow network may take a few.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+const MOST_KINDS: usize = 16;

@@ -77,7 +77,10 @@ impl<R: AsyncRead + Unpin + Send> LineSource<R> {
 impl<W: AsyncWrite + Unpin + Send> Sink for LineSink<W> {
     async fn send(&mut self, message: &str) -> io::Result<()> {
         self.bytes.write_all(message.as_bytes()).await?;
-        self.bytes.write_all(b"\n").await?;
+        self.bytes.write_all(b"\n").await
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
         self.bytes.flush().await
     }
 

@@ -23,8 +23,14 @@ pub trait Source: Send {
 
 /// The side of a wire that events go to.
 pub trait Sink: Send {
-    /// Sends one message. Returns when there is room for the next, so that a slow reader is felt.
+    /// Sends one message, at the latest when it is flushed. Returns when there is room for the next,
+    /// so that a slow reader is felt.
     fn send(&mut self, message: &str) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Called when there is no further message for the moment.
+    fn flush(&mut self) -> impl Future<Output = io::Result<()>> + Send {
+        async { Ok(()) }
+    }
 
     /// Says that there is no more.
     fn close(&mut self) -> impl Future<Output = ()> + Send;
@@ -51,8 +57,18 @@ pub async fn carry(mut source: impl Source, mut sink: impl Sink, connection: Con
         }
     };
     let writing = async move {
-        while let Some(shown) = events.recv().await {
-            if sink.send(&shown.line).await.is_err() {
+        while let Some(mut shown) = events.recv().await {
+            // What is there already goes together; nothing waits for what is not.
+            loop {
+                if sink.send(&shown.line).await.is_err() {
+                    return;
+                }
+                match events.try_recv() {
+                    Ok(next) => shown = next,
+                    Err(_) => break,
+                }
+            }
+            if sink.flush().await.is_err() {
                 return;
             }
         }

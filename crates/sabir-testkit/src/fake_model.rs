@@ -125,6 +125,11 @@ impl FakeModel {
         self.shared.lock().finished_replies
     }
 
+    /// How many bytes the clients' sides have taken, over all replies.
+    pub fn written_bytes(&self) -> u64 {
+        self.shared.lock().written_bytes
+    }
+
     /// How many connections were made.
     pub fn connections(&self) -> usize {
         self.shared.lock().connections
@@ -172,6 +177,7 @@ struct State {
     unexpected: Vec<Request>,
     connections: usize,
     finished_replies: usize,
+    written_bytes: u64,
     closed_by_client: Vec<usize>,
     is_over: bool,
 }
@@ -191,6 +197,7 @@ impl Shared {
             unexpected: Vec::new(),
             connections: 0,
             finished_replies: 0,
+            written_bytes: 0,
             closed_by_client: Vec::new(),
             is_over: false,
         };
@@ -213,6 +220,10 @@ impl Shared {
 
     fn finished_reply(&self) {
         self.lock().finished_replies += 1;
+    }
+
+    fn written(&self, bytes: usize) {
+        self.lock().written_bytes += bytes as u64;
     }
 
     fn closed_by_client(&self, connection: usize) {

@@ -9,7 +9,8 @@ use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
 use crate::{
-    axon, convert, explain, generate, llmx, lsp, patch, proto, run, sandbox, sessions, tokens,
+    audit, axon, convert, explain, generate, llmx, lsp, patch, proto, run, sandbox, sessions,
+    tokens,
 };
 
 /// The lingua franca for language-model agents.
@@ -28,6 +29,9 @@ enum Command {
     Sessions(sessions::SessionsArgs),
     Replay(sessions::ReplayArgs),
     Proto(proto::ProtoArgs),
+    /// Check what is stored against its hashes
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
     Axon(AxonCommand),
@@ -202,6 +206,7 @@ impl Command {
             Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
             Command::Sessions(args) => args.run(output, notes),
             Command::Replay(args) => args.run(output, notes),
+            Command::Audit(command) => command.run(output, notes),
             // These have been run before.
             Command::Lsp { .. }
             | Command::Sandbox(_)

@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "the outermost crate reads files and environment")]
 
 mod agent_args;
+mod audit;
 mod axon;
 mod check;
 mod cli;

@@ -12,5 +12,7 @@ mod patch_plans;
 mod patch_properties;
 mod patch_rules;
 mod patch_scenarios;
+mod properties;
 mod script;
 mod wire;
+mod session_ops;

@@ -1,19 +1,21 @@
-//! The task that owns a session: it waits, tells the machine, stores what came of it, and only then
-//! shows and does it.
+//! The task that owns a session: it waits, tells the machine, has what came of it stored, and only
+//! then shows and does it. While the disk works, it goes on listening.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use sabir_engine::{
-    Decoded, EventMsg, Input, ModelEvent, Op, Output, Record, Refusal, Session, Submission,
+    ConfigureSession, Decoded, EventMsg, Input, ModelEvent, Op, Output, Record, Refusal, Session,
+    Submission, ToolEvent, ToolResult,
 };
-use sabir_store::{Batch, Entry, SessionId};
-use tokio::sync::{mpsc, oneshot};
+use sabir_store::Entry;
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::configure::Configured;
+use super::configure::{Configured, Upcoming};
+use super::gathered::{Committing, Gathered, Todo};
 use super::work::PreparedPatches;
 use super::{Claim, Engine, Incoming, Shown};
 use crate::model::ModelClient;
@@ -25,6 +27,10 @@ pub(super) struct Actor {
     pub(super) machine: Session,
     incoming: mpsc::Receiver<Incoming>,
     outgoing: mpsc::Sender<Shown>,
+    /// Came out of the machine, and waits for the part before it to be on disk.
+    gathered: Gathered,
+    /// Being written.
+    committing: Option<Committing>,
     /// Stored, and not yet taken by the reader.
     backlog: VecDeque<Shown>,
     /// What models and tools have to say.
@@ -36,20 +42,13 @@ pub(super) struct Actor {
     /// Requests and work; each ends with its number.
     pub(super) running: JoinSet<u64>,
     pub(super) claim: Option<Claim>,
-    /// Sessions that were asked for while a task of another one was still being aborted.
-    pub(super) next_claims: VecDeque<NextClaim>,
+    /// Sessions that this connection goes over to, once the machine has left the one before.
+    pub(super) upcoming: VecDeque<Upcoming>,
     pub(super) client: Option<ModelClient>,
     started: Instant,
     wake_at: Option<u64>,
     attended: bool,
     reader_gone: bool,
-}
-
-/// A session that begins when the one before it is left, and what is stored of it first: its row
-/// must stand before anything hangs on it.
-pub(super) struct NextClaim {
-    pub(super) claim: Claim,
-    pub(super) entries: Vec<Entry>,
 }
 
 /// What models and tools may say ahead.
@@ -62,6 +61,8 @@ const MOST_AT_ONCE: usize = 512;
 const MOST_BACKLOG: usize = 4096;
 
 enum Wake {
+    /// A part is on disk, or could not be written.
+    Stored(Result<(), String>),
     Came(Incoming),
     /// Nobody will submit any more.
     Ended,
@@ -86,6 +87,8 @@ impl Actor {
             machine: Session::default(),
             incoming,
             outgoing,
+            gathered: Gathered::default(),
+            committing: None,
             backlog: VecDeque::new(),
             news,
             tell,
@@ -93,7 +96,7 @@ impl Actor {
             prepared: PreparedPatches::default(),
             running: JoinSet::new(),
             claim: None,
-            next_claims: VecDeque::new(),
+            upcoming: VecDeque::new(),
             client: None,
             started: Instant::now(),
             wake_at: None,
@@ -121,9 +124,21 @@ impl Actor {
     async fn wait(&mut self) -> Wake {
         let wake_at = self.wake_at.map(|ms| self.started + Duration::from_millis(ms));
         let is_quiet = self.backlog.is_empty();
+        let shown = self.gathered.shown.len();
+        let committing = &mut self.committing;
+        let is_committing = committing.is_some();
+        let stored = async {
+            match committing {
+                Some(committing) => committing.done.as_mut().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
-            came = self.incoming.recv(), if self.attended && self.backlog.len() < MOST_BACKLOG => {
+            stored = stored, if is_committing => Wake::Stored(stored),
+            came = self.incoming.recv(),
+                if self.attended && self.backlog.len() + shown < MOST_BACKLOG =>
+            {
                 came.map_or(Wake::Ended, Wake::Came)
             }
             permit = self.outgoing.reserve(), if !is_quiet => match permit {
@@ -136,16 +151,22 @@ impl Actor {
                 Err(_) => Wake::ReaderGone,
             },
             () = self.outgoing.closed(), if !self.reader_gone => Wake::ReaderGone,
-            // A slow reader slows the model and the tools, and loses nothing.
-            Some(input) = self.news.recv(), if is_quiet => Wake::News(input),
+            // A slow reader, or a slow disk, slows the model and the tools, and loses nothing.
+            Some(input) = self.news.recv(), if is_quiet && shown < MOST_AT_ONCE => {
+                Wake::News(input)
+            }
             () = tokio::time::sleep_until(wake_at.unwrap_or(self.started)), if wake_at.is_some() => Wake::Due,
         }
     }
 
     /// Whether to go on.
     async fn on(&mut self, wake: Wake) -> bool {
-        let mut batch = Vec::new();
         match wake {
+            Wake::Stored(Ok(())) => self.carry_out(),
+            Wake::Stored(Err(error)) => {
+                self.give_up(&error);
+                return false;
+            }
             Wake::Taken => {
                 while !self.backlog.is_empty() {
                     let Ok(permit) = self.outgoing.try_reserve() else { break };
@@ -161,15 +182,13 @@ impl Actor {
                 self.handle(Input::Unattended);
             }
             Wake::Came(Incoming::Refused(Refusal { id, message })) => self.refuse(id, message),
-            Wake::Came(Incoming::Submission(decoded)) => self.submission(decoded, &mut batch).await,
+            Wake::Came(Incoming::Submission(decoded)) => self.submission(decoded).await,
             Wake::News(input) => {
                 self.handle(input);
-                let mut count = 1;
-                while count < MOST_AT_ONCE
+                while self.gathered.shown.len() < MOST_AT_ONCE
                     && let Ok(input) = self.news.try_recv()
                 {
                     self.handle(input);
-                    count += 1;
                 }
             }
             Wake::Due => {
@@ -177,7 +196,8 @@ impl Actor {
                 self.handle(Input::Tick);
             }
         }
-        self.carry_out(batch).await
+        self.commit_next();
+        true
     }
 
     fn now(&self) -> u64 {
@@ -187,113 +207,117 @@ impl Actor {
     fn handle(&mut self, input: Input) {
         let now = self.now();
         self.machine.handle(input, now);
+        self.gather();
     }
 
     fn refuse(&mut self, sub_id: String, message: String) {
         self.handle(Input::Tell { sub_id, msg: EventMsg::Error { message } });
     }
 
-    async fn submission(&mut self, decoded: Decoded, batch: &mut Vec<Entry>) {
+    async fn submission(&mut self, decoded: Decoded) {
         let Decoded { submission, unknown } = decoded;
-        if let Ok(body) = serde_json::to_string(&submission) {
-            batch.push(Entry::Submission { sub_id: submission.id.clone(), body });
-        }
-        if !unknown.is_empty() {
+        let entry = serde_json::to_string(&submission)
+            .map(|body| Entry::Submission { sub_id: submission.id.clone(), body })
+            .ok();
+        let tell_unknown = (!unknown.is_empty()).then(|| {
             let message = format!("nobody reads {}: is it misspelled?", unknown.join(", "));
-            let sub_id = submission.id.clone();
-            self.handle(Input::Tell { sub_id, msg: EventMsg::Warning { message } });
+            Input::Tell { sub_id: submission.id.clone(), msg: EventMsg::Warning { message } }
+        });
+        if let Submission { id, op: Op::ConfigureSession(wanted) } = submission {
+            return self.configure_session(id, wanted, entry, tell_unknown).await;
         }
-        match submission {
-            Submission { id, op: Op::ConfigureSession(wanted) } => {
-                match self.configure(wanted).await {
-                    Ok(Configured { settings, stored, facts, claim }) => {
-                        let session = Entry::Session(facts);
-                        match claim {
-                            // What was submitted belongs to the session that it begins.
-                            Some(claim) => {
-                                let mut entries = vec![session];
-                                entries.append(batch);
-                                self.next_claims.push_back(NextClaim { claim, entries });
-                            }
-                            None => batch.insert(0, session),
-                        }
-                        self.handle(Input::Configure {
-                            sub_id: id,
-                            settings: Box::new(settings),
-                            stored,
-                            external: Vec::new(),
-                        });
+        self.keep(entry);
+        if let Some(input) = tell_unknown {
+            self.handle(input);
+        }
+        let Submission { id, op } = submission;
+        let (items, last_response_id, mode) = match op {
+            Op::UserInput { items, last_response_id, mode } => (items, last_response_id, mode),
+            mut op => {
+                if let Op::OverrideTurnContext { cwd: Some(cwd), .. } = &mut op {
+                    match super::configure::real_folder(cwd) {
+                        Ok(real) => *cwd = real,
+                        Err(message) => return self.refuse(id, message),
                     }
-                    Err(message) => self.refuse(id, message),
                 }
+                return self.handle(Input::Submit(Submission { id, op }));
             }
-            Submission { id, op: Op::UserInput { items, last_response_id, mode } } => {
-                let items = match super::images::embed(items).await {
-                    Ok(items) => items,
-                    Err(message) => return self.refuse(id, message),
-                };
-                if let Some(response_id) = &last_response_id
-                    && self.machine.settings().is_some()
-                    && !self.machine.knows_response(response_id)
-                    && let Some(items) = self.find_elsewhere(response_id).await
-                {
-                    self.handle(Input::Adopt { response_id: response_id.clone(), items });
+        };
+        let items = match super::images::embed(items).await {
+            Ok(items) => items,
+            Err(message) => return self.refuse(id, message),
+        };
+        if let Some(response_id) = &last_response_id
+            && self.machine.settings().is_some()
+            && !self.machine.knows_response(response_id)
+            && let Some(items) = self.find_elsewhere(response_id).await
+        {
+            self.handle(Input::Adopt { response_id: response_id.clone(), items });
+        }
+        let op = Op::UserInput { items, last_response_id, mode };
+        self.handle(Input::Submit(Submission { id, op }));
+    }
+
+    async fn configure_session(
+        &mut self,
+        sub_id: String,
+        wanted: ConfigureSession,
+        entry: Option<Entry>,
+        tell_unknown: Option<Input>,
+    ) {
+        let Configured { settings, stored, facts, claim, client } =
+            match self.configure(wanted).await {
+                Ok(configured) => configured,
+                Err(message) => {
+                    self.keep(entry);
+                    return self.refuse(sub_id, message);
                 }
-                let op = Op::UserInput { items, last_response_id, mode };
-                self.handle(Input::Submit(Submission { id, op }));
+            };
+        // The row must stand before anything hangs on it.
+        let opens: Vec<Entry> = std::iter::once(Entry::Session(facts)).chain(entry).collect();
+        match claim {
+            // The machine may have to end a task first, and that belongs to the session before.
+            Some(claim) if self.claim.is_some() => {
+                let settings = settings.clone();
+                self.upcoming.push_back(Upcoming { claim, client, settings, opens });
             }
-            Submission {
-                id,
-                op:
-                    Op::OverrideTurnContext {
-                        cwd: Some(cwd),
-                        model,
-                        approval_policy,
-                        sandbox_policy,
-                        effort,
-                    },
-            } => match super::configure::real_folder(&cwd) {
-                Ok(cwd) => {
-                    let cwd = Some(cwd);
-                    let op = Op::OverrideTurnContext {
-                        cwd,
-                        model,
-                        approval_policy,
-                        sandbox_policy,
-                        effort,
-                    };
-                    self.handle(Input::Submit(Submission { id, op }));
-                }
-                Err(message) => self.refuse(id, message),
-            },
-            submission => self.handle(Input::Submit(submission)),
+            claim => {
+                self.claim = claim.or_else(|| self.claim.take());
+                self.client = Some(client);
+                self.keep(opens);
+            }
+        }
+        tell_unknown.into_iter().for_each(|input| self.handle(input));
+        self.handle(Input::Configure {
+            sub_id,
+            settings: Box::new(settings),
+            stored,
+            external: Vec::new(),
+        });
+    }
+
+    /// Before a session is configured there is nothing to remember it by.
+    fn keep(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        let Some(claim) = &self.claim else { return };
+        for entry in entries {
+            self.gathered.keep(&claim.session_id, entry);
         }
     }
 
-    /// Stores what came out of the machine, then shows and does it. Returns whether the session can
-    /// go on.
-    async fn carry_out(&mut self, mut batch: Vec<Entry>) -> bool {
-        let mut shown = Vec::new();
-        let mut todo = Vec::new();
-        let mut stored = Ok(());
+    /// Takes what came out of the machine.
+    fn gather(&mut self) {
         while let Some(output) = self.machine.poll_output() {
             match output {
                 Output::Emit(event) => {
                     let Ok(line) = serde_json::to_string(&event) else { continue };
-                    batch.push(super::journal::event(&event, &line));
-                    shown.push(Shown { event, line });
+                    self.keep([super::journal::event(&event, &line)]);
+                    self.gathered.shown.push(Shown { event, line });
                 }
                 Output::Record(record) => {
-                    if let Record::Settings { settings } = &record
-                        && self.begins_session(&settings.session_id)
-                    {
-                        stored = stored.and(self.store(std::mem::take(&mut batch)).await);
-                        if let Some(NextClaim { claim, entries }) = self.next_claims.pop_front() {
-                            self.claim = Some(claim);
-                            batch = entries;
-                        }
+                    if let Record::Settings { settings } = &record {
+                        self.go_over_to(&settings.session_id);
                     }
-                    batch.extend(super::journal::record(&record));
+                    self.keep(super::journal::record(&record));
                 }
                 Output::WakeAt(at) => self.wake_at = Some(at),
                 Output::Close => {}
@@ -301,63 +325,69 @@ impl Actor {
                 | Output::HangUp { .. }
                 | Output::Prepare { .. }
                 | Output::Start { .. }
-                | Output::Stop { .. }) => todo.push(output),
+                | Output::Stop { .. }) => {
+                    let starts = matches!(output, Output::Start { .. });
+                    let settings = self.machine.settings().filter(|_| starts).cloned();
+                    self.gathered.todo.push(Todo { output, settings });
+                }
             }
         }
-        if let Err(error) = stored.and(self.store(batch).await) {
-            // Nothing may happen that is not remembered. The reader is told, and that is all.
-            let event = sabir_engine::Event {
-                id: String::new(),
-                msg: EventMsg::Error { message: format!("the session ends here: {error}") },
-            };
-            if let Ok(line) = serde_json::to_string(&event) {
-                self.backlog.push_back(Shown { event, line });
-            }
-            return false;
+    }
+
+    /// What the machine says from here on belongs to another session.
+    fn go_over_to(&mut self, session_id: &str) {
+        if self.claim.as_ref().is_some_and(|claim| claim.session_id == session_id) {
+            return;
         }
+        let next = self.upcoming.iter().position(|it| it.claim.session_id == session_id);
+        let Some(Upcoming { claim, client, opens, .. }) =
+            next.and_then(|index| self.upcoming.remove(index))
+        else {
+            return;
+        };
+        self.gathered.left.extend(self.claim.replace(claim));
+        self.client = Some(client);
+        self.keep(opens);
+    }
+
+    /// Has the next part written, unless one is being written.
+    fn commit_next(&mut self) {
+        if self.committing.is_none() && !self.gathered.is_empty() {
+            let gathered = std::mem::take(&mut self.gathered);
+            self.committing = Some(gathered.commit(&self.engine.shared.store));
+        }
+    }
+
+    /// Shows and does what is on disk now.
+    fn carry_out(&mut self) {
+        let Some(Committing { shown, todo, .. }) = self.committing.take() else { return };
         self.backlog.extend(shown);
-        for output in todo {
-            self.perform(output);
-        }
-        true
-    }
-
-    /// Whether what follows belongs to a session that was waiting for its turn.
-    fn begins_session(&self, session_id: &str) -> bool {
-        self.next_claims.front().is_some_and(|next| next.claim.session_id == session_id)
-    }
-
-    async fn store(&mut self, entries: Vec<Entry>) -> Result<(), String> {
-        // Before a session is configured there is nothing to remember it by.
-        let Some(claim) = &self.claim else { return Ok(()) };
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let session_id = SessionId::new(claim.session_id.clone());
-        let mut batch = Batch { session_id, at_ms: super::journal::wall_clock_ms(), entries };
-        loop {
-            let (done, stored) = oneshot::channel();
-            let taken = self.engine.shared.store.append(batch, move |result| {
-                let _ = done.send(result.map(|_| ()));
-            });
-            match taken {
-                Ok(()) => {
-                    return match stored.await {
-                        Ok(Ok(())) => Ok(()),
-                        Ok(Err(error)) => Err(error.to_string()),
-                        Err(_) => Err("the store has stopped".to_owned()),
-                    };
-                }
-                Err(rejected) => {
-                    batch = rejected.batch;
-                    tokio::time::sleep(Duration::from_millis(1)).await;
-                }
-            }
+        for todo in todo {
+            self.perform(todo);
         }
     }
 
-    fn perform(&mut self, output: Output) {
+    /// Nothing may happen that is not remembered. The reader is told, and that is all.
+    fn give_up(&mut self, error: &str) {
+        self.committing = None;
+        self.gathered = Gathered::default();
+        let event = sabir_engine::Event {
+            id: String::new(),
+            msg: EventMsg::Error { message: format!("the session ends here: {error}") },
+        };
+        if let Ok(line) = serde_json::to_string(&event) {
+            self.backlog.push_back(Shown { event, line });
+        }
+    }
+
+    fn perform(&mut self, Todo { output, settings }: Todo) {
         match output {
+            // It was stopped while this was being written.
+            Output::Ask { attempt, .. } if self.gathered.stops(attempt) => {}
+            Output::Start { key, .. } if self.gathered.stops(key) => {
+                let result = ToolResult { output: "stopped".to_owned(), ..ToolResult::default() };
+                self.handle(Input::Tool { key, event: ToolEvent::Finished(result) });
+            }
             Output::Ask { attempt, request } => {
                 let Some(client) = self.client.clone() else { return };
                 let stop = self.stop_for(attempt);
@@ -386,8 +416,9 @@ impl Actor {
             }
             Output::Prepare { key, input, cwd } => self.prepare(key, input, cwd),
             Output::Start { key, work } => {
+                let Some(settings) = settings else { return };
                 let stop = self.stop_for(key);
-                self.start(key, work, stop);
+                self.start(key, work, settings, stop);
             }
             Output::Emit(_) | Output::Record(_) | Output::WakeAt(_) | Output::Close => {}
         }
@@ -406,6 +437,14 @@ impl Actor {
 
     /// Ends everything that was started, and shows what is left to show.
     async fn finish(mut self) {
+        // What was decided is remembered; nothing new is begun.
+        while let Some(Committing { done, shown, .. }) = self.committing.take() {
+            match done.await {
+                Ok(()) => self.backlog.extend(shown),
+                Err(error) => self.give_up(&error),
+            }
+            self.commit_next();
+        }
         for stop in self.stops.values() {
             stop.cancel();
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sabir_engine::{ConfigureSession, ProviderSettings, Record, Settings};
 use sabir_policy::{ApprovalPolicy, SandboxPolicy};
-use sabir_store::SessionFacts;
+use sabir_store::{Entry, SessionFacts};
 
 use super::Claim;
 use super::actor::Actor;
@@ -25,8 +25,17 @@ pub(super) struct Configured {
     pub(super) settings: Settings,
     pub(super) stored: Option<Vec<Record>>,
     pub(super) facts: SessionFacts,
-    /// If it is another session than the one before.
+    /// Of a session that this connection does not hold yet.
     pub(super) claim: Option<Claim>,
+    pub(super) client: ModelClient,
+}
+
+/// A session that follows the one that is open, and the entries that it opens with.
+pub(super) struct Upcoming {
+    pub(super) claim: Claim,
+    pub(super) client: ModelClient,
+    pub(super) settings: Settings,
+    pub(super) opens: Vec<Entry>,
 }
 
 /// What every model is told first.
@@ -37,12 +46,14 @@ const WORKSPACE_INSTRUCTIONS: &str = "AGENTS.md";
 const MOST_WORKSPACE_INSTRUCTIONS: usize = 32 * 1024;
 
 impl Actor {
+    /// Changes nothing: what held before holds until everything is known to be good.
     pub(super) async fn configure(
         &mut self,
         wanted: ConfigureSession,
     ) -> Result<Configured, String> {
         let shared = std::sync::Arc::clone(&self.engine.shared);
-        let held = self.next_claims.back().map(|next| &next.claim).or(self.claim.as_ref());
+        let last = self.upcoming.back();
+        let held = last.map(|it| &it.claim).or(self.claim.as_ref());
         let held = held.map(|claim| claim.session_id.clone());
         let resumes = wanted.session_id.clone().filter(|id| held.as_ref() != Some(id));
         let claim = match (&resumes, &held) {
@@ -75,7 +86,10 @@ impl Actor {
                 Record::Settings { settings } => Some(Settings::clone(settings)),
                 _ => None,
             }),
-            None => self.machine.settings().cloned(),
+            None => {
+                let last = self.upcoming.back().map(|it| &it.settings);
+                last.or(self.machine.settings()).cloned()
+            }
         };
         let before = before.as_ref();
         let defaults = &shared.defaults;
@@ -101,7 +115,8 @@ impl Actor {
             .ok_or("no model is named: give configure_session a model, or the command --model")?;
         let (request_max_retries, stream_max_retries) =
             (resolved.request_max_retries, resolved.stream_max_retries);
-        let client = ModelClient::new(resolved).map_err(|error| error.to_string())?;
+        let client =
+            ModelClient::sharing(&shared.clients, resolved).map_err(|error| error.to_string())?;
         let session_id = claim
             .as_ref()
             .map(|claim| claim.session_id.clone())
@@ -139,14 +154,12 @@ impl Actor {
             title: None,
             parent: None,
         };
-        // Only now is everything known to be good: what held before holds until here.
-        self.client = Some(client);
-        Ok(Configured { settings, stored, facts, claim })
+        Ok(Configured { settings, stored, facts, claim, client })
     }
 
     /// The thread that led to a response of another session.
     pub(super) async fn find_elsewhere(
-        &self,
+        &mut self,
         response_id: &str,
     ) -> Option<Vec<sabir_engine::Item>> {
         let shared = std::sync::Arc::clone(&self.engine.shared);

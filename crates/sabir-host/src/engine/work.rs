@@ -47,10 +47,15 @@ impl Actor {
         });
     }
 
-    pub(super) fn start(&mut self, key: u64, work: Work, stop: CancellationToken) {
+    pub(super) fn start(
+        &mut self,
+        key: u64,
+        work: Work,
+        settings: Settings,
+        stop: CancellationToken,
+    ) {
         let tell = self.tell.clone();
         let engine = self.engine.clone();
-        let Some(settings) = self.machine.settings().cloned() else { return };
         let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         let depth = self.depth;
         self.running.spawn(async move {

@@ -5,3 +5,4 @@
 
 mod mcp;
 mod model;
+mod sessions;

@@ -177,7 +177,10 @@ impl<'s> Connection<'s> {
         while !bytes.is_empty() {
             match self.stream.write(bytes) {
                 Ok(0) => return Err(Over::ClosedByClient),
-                Ok(count) => bytes = &bytes[count..],
+                Ok(count) => {
+                    self.shared.written(count);
+                    bytes = &bytes[count..];
+                }
                 Err(error) => self.go_on_after(error.kind())?,
             }
         }

@@ -2,16 +2,20 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
+mod audit;
 mod cli;
+mod driven;
 mod editor;
 mod engine;
 mod examples;
 mod files;
 mod hostile;
+mod kill;
 mod lsp;
 mod lsp_llmx;
 mod patch;
 mod process;
 mod readme;
 mod sandbox;
+mod slow_reader;
 mod tongues;

@@ -1,0 +1,95 @@
+//! What came out of a machine and is not on disk yet. While one part is being written, the next is
+//! gathered; nothing of a part is shown or done before the part is on disk.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use sabir_engine::{Output, Settings};
+use sabir_store::{Batch, Entry, SessionId, Store};
+use tokio::sync::oneshot;
+
+use super::{Claim, Shown};
+
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// More than one only where the connection went over to another session.
+    batches: Vec<Batch>,
+    pub(super) shown: Vec<Shown>,
+    pub(super) todo: Vec<Todo>,
+    /// Sessions that were left: nobody else may open them before their end is on disk.
+    pub(super) left: Vec<Claim>,
+}
+
+/// Something to do, under the settings that held when it was decided.
+pub(super) struct Todo {
+    pub(super) output: Output,
+    pub(super) settings: Option<Settings>,
+}
+
+/// A part that is being written.
+pub(super) struct Committing {
+    pub(super) done: Pin<Box<dyn Future<Output = Result<(), String>> + Send>>,
+    pub(super) shown: Vec<Shown>,
+    pub(super) todo: Vec<Todo>,
+    _left: Vec<Claim>,
+}
+
+impl Gathered {
+    pub(super) fn is_empty(&self) -> bool {
+        self.batches.is_empty() && self.shown.is_empty() && self.todo.is_empty()
+    }
+
+    pub(super) fn keep(&mut self, session_id: &str, entry: Entry) {
+        match self.batches.last_mut() {
+            Some(batch) if batch.session_id.as_str() == session_id => batch.entries.push(entry),
+            _ => self.batches.push(Batch {
+                session_id: SessionId::new(session_id),
+                at_ms: super::journal::wall_clock_ms(),
+                entries: vec![entry],
+            }),
+        }
+    }
+
+    /// Whether it was decided meanwhile that this is not wanted any more.
+    pub(super) fn stops(&self, number: u64) -> bool {
+        self.todo.iter().any(|todo| match &todo.output {
+            Output::HangUp { attempt: key } | Output::Stop { key } => *key == number,
+            _ => false,
+        })
+    }
+
+    pub(super) fn commit(self, store: &Store) -> Committing {
+        let Self { batches, shown, todo, left } = self;
+        let store = store.clone();
+        let done = Box::pin(async move {
+            for batch in batches {
+                append(&store, batch).await?;
+            }
+            Ok(())
+        });
+        Committing { done, shown, todo, _left: left }
+    }
+}
+
+async fn append(store: &Store, mut batch: Batch) -> Result<(), String> {
+    loop {
+        let (done, stored) = oneshot::channel();
+        let taken = store.append(batch, move |result| {
+            let _ = done.send(result.map(|_| ()));
+        });
+        match taken {
+            Ok(()) => {
+                return match stored.await {
+                    Ok(Ok(())) => Ok(()),
+                    Ok(Err(error)) => Err(error.to_string()),
+                    Err(_) => Err("the store has stopped".to_owned()),
+                };
+            }
+            Err(rejected) => {
+                batch = rejected.batch;
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+    }
+}
