@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
 use crate::{
-    axon, convert, explain, generate, llmx, lsp, patch, proto, run, sandbox, sessions, tokens,
+    acp, axon, convert, explain, generate, llmx, lsp, patch, proto, run, sandbox, sessions, tokens,
 };
 
 /// The lingua franca for language-model agents.
@@ -28,6 +28,7 @@ enum Command {
     Sessions(sessions::SessionsArgs),
     Replay(sessions::ReplayArgs),
     Proto(proto::ProtoArgs),
+    Acp(acp::AcpArgs),
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
     Axon(AxonCommand),
@@ -174,6 +175,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Resume(args) => return args.run(&mut Notes::stderr()),
         Command::Fork(args) => return args.run(&mut Notes::stderr()),
         Command::Proto(args) => return args.run(&mut Notes::stderr()),
+        Command::Acp(args) => return args.run(&mut Notes::stderr()),
         command => command,
     };
     let mut output = Output::stdout();
@@ -208,7 +210,8 @@ impl Command {
             | Command::Run(_)
             | Command::Resume(_)
             | Command::Fork(_)
-            | Command::Proto(_) => Ok(Exit::Done),
+            | Command::Proto(_)
+            | Command::Acp(_) => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),
             Command::Man { dir } => generate::manual(dir.as_deref(), Cli::command(), output),
         }
