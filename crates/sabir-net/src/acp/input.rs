@@ -7,7 +7,15 @@ use sabir_engine::InputItem;
 
 /// The parts of a prompt. What was not offered to the editor is refused with words.
 pub(super) fn items(prompt: Vec<ContentBlock>) -> Result<Vec<InputItem>, String> {
-    prompt.into_iter().map(item).collect()
+    let items: Vec<InputItem> = prompt.into_iter().map(item).collect::<Result<_, _>>()?;
+    let says_something = |item: &InputItem| match item {
+        InputItem::Text { text } => !text.trim().is_empty(),
+        InputItem::Image { .. } | InputItem::LocalImage { .. } => true,
+    };
+    match items.iter().any(says_something) {
+        true => Ok(items),
+        false => Err("the prompt says nothing".to_owned()),
+    }
 }
 
 fn item(block: ContentBlock) -> Result<InputItem, String> {

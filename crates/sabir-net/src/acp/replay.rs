@@ -249,6 +249,14 @@ mod tests {
             .map(|update| serde_json::to_string(update).unwrap())
             .collect();
         expect![[r#"
+            {"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"hello"},"messageId":"h-0"}
+            {"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"hm"},"messageId":"h-1"}
+            {"sessionUpdate":"tool_call","toolCallId":"c","title":"ls -l","kind":"execute","status":"completed","content":[{"type":"content","content":{"type":"text","text":"```\nx\n```"}}],"rawInput":{"command":["ls","-l"]}}
+            {"sessionUpdate":"tool_call","toolCallId":"c-2","title":"false","kind":"execute","status":"failed","content":[{"type":"content","content":{"type":"text","text":"```\nx\n```"}}],"rawInput":{"command":["false"]}}
+            {"sessionUpdate":"tool_call","toolCallId":"p","title":"Edit a.txt","kind":"edit","status":"completed","content":[{"type":"diff","path":"/w/a.txt","oldText":"one\n","newText":"two\n"},{"type":"content","content":{"type":"text","text":"```\ndone\n```"}}],"locations":[{"path":"/w/a.txt"}],"rawInput":{"input":"*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** End Patch\n"}}
+            {"sessionUpdate":"plan","entries":[{"content":"s","priority":"medium","status":"pending"}]}
+            {"sessionUpdate":"tool_call","toolCallId":"o","title":"Read a.txt","kind":"read","status":"failed","content":[{"type":"content","content":{"type":"text","text":"```\naborted\n```"}}],"locations":[{"path":"/w/a.txt"}],"rawInput":{"path":"a.txt"}}
+            {"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"bye"},"messageId":"h-11"}
         "#]]
         .assert_eq(&(told.join("\n") + "\n"));
     }

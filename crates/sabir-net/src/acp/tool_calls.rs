@@ -269,11 +269,7 @@ mod tests {
 
     #[test]
     fn output_cannot_leave_its_fence() {
-        let [ToolCallContent::Content(content)] = output("a\n```\nb\n").try_into().unwrap() else {
-            panic!("it is not text");
-        };
-        let ContentBlock::Text(text) = content.content else { panic!("it is not text") };
-        assert_eq!(text.text, "````\na\n```\nb\n````");
+        assert_eq!(output("a\n```\nb\n"), [text("````\na\n```\nb\n````")]);
         assert!(output("\n").is_empty());
     }
 }

@@ -1,10 +1,12 @@
 //! Cancelling, leaving, and that nothing survives.
 
+use std::io::{BufRead, BufReader, Write};
+
 use sabir_testkit::fake_model::{FakeModel, Reply, responses};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Editor, World};
-use crate::process::run;
+use crate::process::{run, sabir, wait};
 
 const FREE: [&str; 4] = ["--approval", "never", "--sandbox", "danger-full-access"];
 
@@ -108,6 +110,45 @@ fn the_end_of_the_input_ends_a_waiting_question() {
     editor.question();
     assert_eq!(editor.leave(), (Some(0), String::new()));
     assert!(!world.work().join("ran").exists());
+}
+
+#[test]
+fn an_editor_that_does_not_read_cannot_keep_it_alive() {
+    let world = World::new(FakeModel::answering(|_, _| {
+        // More than any pipe holds.
+        let text = responses::text_delta(&"x".repeat(1000));
+        Some(Reply::sse(vec![text; 2000]).then_hold_open())
+    }));
+    let mut command = sabir();
+    command.args(["acp", "--model", "m", "--base-url", &world.model.base_url(), "--home"]);
+    let mut child = command.arg(world.home()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut ask = |line: Value, answer: &mut String| {
+        writeln!(input, "{line}").unwrap();
+        output.read_line(answer).unwrap();
+    };
+    let hello = json!({ "protocolVersion": 1, "clientCapabilities": {} });
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello });
+    ask(hello, &mut String::new());
+    let place = json!({ "cwd": world.work(), "mcpServers": [] });
+    let mut answer = String::new();
+    ask(
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "session/new", "params": place }),
+        &mut answer,
+    );
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let prompt = json!({
+        "sessionId": answer["result"]["sessionId"],
+        "prompt": [{ "type": "text", "text": "go" }],
+    });
+    ask(
+        json!({ "jsonrpc": "2.0", "id": 3, "method": "session/prompt", "params": prompt }),
+        &mut String::new(),
+    );
+    drop(input);
+    assert_eq!(wait(&mut child), Some(0));
+    drop(output);
 }
 
 #[test]

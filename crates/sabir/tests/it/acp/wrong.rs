@@ -8,7 +8,11 @@ use super::World;
 
 /// The code and the words of an error.
 fn shown(error: &Value) -> String {
-    format!("{} {}", error["code"], error["message"].as_str().unwrap_or_default())
+    let words = error["message"].as_str().unwrap_or_default();
+    match &error["data"] {
+        Value::Null => format!("{} {words}", error["code"]),
+        more => format!("{} {words} {more}", error["code"]),
+    }
 }
 
 #[test]
