@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
 use crate::{
-    audit, axon, convert, explain, generate, llmx, lsp, patch, proto, run, sandbox, sessions,
+    acp, audit, axon, convert, explain, generate, llmx, lsp, patch, proto, run, sandbox, sessions,
     tokens,
 };
 
@@ -32,6 +32,7 @@ enum Command {
     /// Check what is stored against its hashes
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    Acp(acp::AcpArgs),
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
     Axon(AxonCommand),
@@ -178,6 +179,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Resume(args) => return args.run(&mut Notes::stderr()),
         Command::Fork(args) => return args.run(&mut Notes::stderr()),
         Command::Proto(args) => return args.run(&mut Notes::stderr()),
+        Command::Acp(args) => return args.run(&mut Notes::stderr()),
         command => command,
     };
     let mut output = Output::stdout();
@@ -213,7 +215,8 @@ impl Command {
             | Command::Run(_)
             | Command::Resume(_)
             | Command::Fork(_)
-            | Command::Proto(_) => Ok(Exit::Done),
+            | Command::Proto(_)
+            | Command::Acp(_) => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),
             Command::Man { dir } => generate::manual(dir.as_deref(), Cli::command(), output),
         }

@@ -4,6 +4,7 @@
 //! is not decided here.
 #![expect(clippy::disallowed_methods, reason = "the outermost crate reads files and environment")]
 
+mod acp;
 mod agent_args;
 mod audit;
 mod axon;

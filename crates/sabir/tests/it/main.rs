@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
+mod acp;
 mod audit;
 mod cli;
 mod driven;
