@@ -12,7 +12,7 @@ mod tools;
 
 pub use items::{Content, Item, Role, Summary};
 pub use machine::{
-    ApprovalState, GrantRecord, Input, Output, PreparedPatch, Record, Session, Settings, ToolEvent,
+    ApprovalState, GrantRecord, Input, OfferedTool, Output, PreparedPatch, Record, Session, Settings, ToolEvent,
     ToolResult, Work, thread_at,
 };
 pub use protocol::{

@@ -6,6 +6,7 @@ mod configure;
 mod fork;
 mod images;
 mod journal;
+mod servers;
 mod work;
 
 use std::collections::HashSet;
@@ -18,10 +19,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::error::HostError;
+use crate::mcp::McpConfig;
 use crate::model::Providers;
 use crate::process::Runner;
 
 pub use configure::Defaults;
+use servers::Servers;
 
 /// What all sessions of a process share.
 #[derive(Debug, Clone)]
@@ -35,6 +38,7 @@ struct Shared {
     store: Store,
     runner: Runner,
     providers: Providers,
+    servers: Servers,
     defaults: Defaults,
     /// Sessions that are open somewhere in this process: one at a time may hold each.
     open: Mutex<HashSet<String>>,
@@ -46,6 +50,8 @@ pub struct Setup {
     pub home: PathBuf,
     pub runner: Runner,
     pub providers: Providers,
+    /// Servers of tools; they are started when the first session begins.
+    pub mcp: McpConfig,
     pub defaults: Defaults,
 }
 
@@ -82,12 +88,20 @@ const DEEPEST: u32 = 2;
 
 impl Engine {
     pub fn open(setup: Setup) -> Result<Self, HostError> {
-        let Setup { home, runner, providers, defaults } = setup;
+        let Setup { home, runner, providers, mcp, defaults } = setup;
         let store = Store::open(&home)?;
         // A patch that a crash left half done is taken back before anyone looks at the files.
         crate::files::recover(&home.join(PATCH_JOURNAL))?;
         let open = Mutex::new(HashSet::new());
-        Ok(Self { shared: Arc::new(Shared { home, store, runner, providers, defaults, open }) })
+        let servers = Servers::new(mcp, defaults.cwd.clone());
+        let shared = Shared { home, store, runner, providers, servers, defaults, open };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Ends the servers of tools, and waits until they are gone. Sessions end with their
+    /// connections.
+    pub async fn shutdown(&self) {
+        self.shared.servers.shutdown().await;
     }
 
     pub fn home(&self) -> &Path {

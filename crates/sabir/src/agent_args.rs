@@ -1,13 +1,13 @@
 //! What the commands that run agents share: where the state is, which model, what may happen.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use sabir_engine::{ConfigureSession, ProviderSettings, WireApi};
 use sabir_host::process::Runner;
 use sabir_host::sandbox::LayerChoice;
-use sabir_host::{Defaults, Engine, Providers, Setup};
+use sabir_host::{Defaults, Engine, McpConfig, Providers, Setup};
 use sabir_policy::{ApprovalPolicy, SandboxMode, SandboxPolicy};
 
 use crate::home::HomeArgs;
@@ -71,13 +71,9 @@ impl AgentArgs {
     /// Opens the engine, with what was said here as the default of its sessions.
     pub(crate) fn open(&self) -> anyhow::Result<Engine> {
         let home = self.home.resolve()?;
-        let providers = match &self.config {
-            Some(path) => Providers::load(path)?,
-            None => {
-                let path = home.join("sabir.toml");
-                if path.exists() { Providers::load(&path)? } else { Providers::none() }
-            }
-        };
+        let config = self.config.clone().unwrap_or_else(|| home.join("sabir.toml"));
+        let providers = Providers::load(&config)?;
+        let mcp = servers(&config)?;
         let helper = std::env::current_exe().context("this program cannot find itself")?;
         let layer = LayerChoice::from_environment()?;
         let cwd = std::env::current_dir().context("the working directory is gone")?;
@@ -88,7 +84,8 @@ impl AgentArgs {
             sandbox_policy: self.sandbox_policy(),
             cwd,
         };
-        Ok(Engine::open(Setup { home, runner: Runner::new(helper, layer), providers, defaults })?)
+        let runner = Runner::new(helper, layer);
+        Ok(Engine::open(Setup { home, runner, providers, mcp, defaults })?)
     }
 
     /// What was said here, over what is stored of a session.
@@ -133,6 +130,21 @@ impl AgentArgs {
             })
         })
     }
+}
+
+/// The servers of tools that a file lists; one that is not there lists none.
+fn servers(path: &Path) -> anyhow::Result<McpConfig> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => {
+            return Err(error).with_context(|| format!("{}: cannot be read", path.display()));
+        }
+    };
+    McpConfig::parse(&text).map_err(|error| {
+        let help = error.help();
+        anyhow::anyhow!("{}: {error}: {help}", path.display())
+    })
 }
 
 /// A runtime for the commands that wait for several things at once.

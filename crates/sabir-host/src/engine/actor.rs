@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::configure::Configured;
+use super::servers::Watched;
 use super::work::PreparedPatches;
 use super::{Claim, Engine, Incoming, Shown};
 use crate::model::ModelClient;
@@ -37,6 +38,9 @@ pub(super) struct Actor {
     pub(super) running: JoinSet<u64>,
     pub(super) claim: Option<Claim>,
     pub(super) client: Option<ModelClient>,
+    servers: Watched,
+    /// Under which news of the servers are told: that of the last `configure_session`.
+    configured_by: String,
     started: Instant,
     wake_at: Option<u64>,
     attended: bool,
@@ -61,6 +65,8 @@ enum Wake {
     Taken,
     ReaderGone,
     Due,
+    /// Tools of other servers came, went or changed.
+    Servers,
 }
 
 impl Actor {
@@ -85,6 +91,8 @@ impl Actor {
             running: JoinSet::new(),
             claim: None,
             client: None,
+            servers: Watched::default(),
+            configured_by: String::new(),
             started: Instant::now(),
             wake_at: None,
             attended: true,
@@ -113,7 +121,11 @@ impl Actor {
         let is_quiet = self.backlog.is_empty();
         tokio::select! {
             biased;
-            came = self.incoming.recv(), if self.attended && self.backlog.len() < MOST_BACKLOG => {
+            came = self.incoming.recv(),
+                if self.attended
+                    && !self.servers.is_starting()
+                    && self.backlog.len() < MOST_BACKLOG =>
+            {
                 came.map_or(Wake::Ended, Wake::Came)
             }
             permit = self.outgoing.reserve(), if !is_quiet => match permit {
@@ -128,6 +140,7 @@ impl Actor {
             () = self.outgoing.closed(), if !self.reader_gone => Wake::ReaderGone,
             // A slow reader slows the model and the tools, and loses nothing.
             Some(input) = self.news.recv(), if is_quiet => Wake::News(input),
+            () = self.servers.changed() => Wake::Servers,
             () = tokio::time::sleep_until(wake_at.unwrap_or(self.started)), if wake_at.is_some() => Wake::Due,
         }
     }
@@ -135,6 +148,10 @@ impl Actor {
     /// Whether to go on.
     async fn on(&mut self, wake: Wake) -> bool {
         let mut batch = Vec::new();
+        if !matches!(wake, Wake::Taken | Wake::ReaderGone) {
+            // First, so that a turn that begins now begins with the tools that there are now.
+            self.learn_of_servers();
+        }
         match wake {
             Wake::Taken => {
                 while !self.backlog.is_empty() {
@@ -162,6 +179,7 @@ impl Actor {
                     count += 1;
                 }
             }
+            Wake::Servers => {}
             Wake::Due => {
                 self.wake_at = None;
                 self.handle(Input::Tick);
@@ -177,6 +195,16 @@ impl Actor {
     fn handle(&mut self, input: Input) {
         let now = self.now();
         self.machine.handle(input, now);
+    }
+
+    fn learn_of_servers(&mut self) {
+        let Some((tools, notices)) = self.servers.take() else { return };
+        self.handle(Input::External(tools));
+        for notice in notices {
+            let message = notice.to_string();
+            let sub_id = self.configured_by.clone();
+            self.handle(Input::Tell { sub_id, msg: EventMsg::Warning { message } });
+        }
     }
 
     fn refuse(&mut self, sub_id: String, message: String) {
@@ -199,12 +227,20 @@ impl Actor {
                     Ok(Configured { settings, stored, facts }) => {
                         // The row must stand before anything hangs on it.
                         batch.insert(0, Entry::Session(facts));
+                        self.configured_by.clone_from(&id);
+                        let waiting = self.servers.begin(&self.engine);
+                        let external = self.servers.tools();
                         self.handle(Input::Configure {
-                            sub_id: id,
+                            sub_id: id.clone(),
                             settings: Box::new(settings),
                             stored,
-                            external: Vec::new(),
+                            external,
                         });
+                        if let Some(message) = waiting {
+                            let msg = EventMsg::BackgroundEvent { message };
+                            self.handle(Input::Tell { sub_id: id, msg });
+                        }
+                        self.learn_of_servers();
                     }
                     Err(message) => self.refuse(id, message),
                 }

@@ -227,7 +227,9 @@ async fn call(
                 tools::list_dir(&cwd, &list, &|| stop.is_cancelled())
             })
         }
-        ToolCall::External { name, .. } => return failed(format!("no server offers {name}")),
+        ToolCall::External { name, arguments } => {
+            return engine.shared.servers.call(&name, arguments, stop).await;
+        }
         ToolCall::Shell(_) | ToolCall::ApplyPatch { .. } | ToolCall::UpdatePlan(_) => {
             return failed("this call is not run here");
         }
