@@ -3,6 +3,7 @@
 
 mod actor;
 mod configure;
+mod delegate;
 mod fork;
 mod images;
 mod journal;
@@ -144,7 +145,7 @@ impl Drop for Claim {
 }
 
 /// Where half-done patches are noted, below the home.
-const PATCH_JOURNAL: &str = "patches";
+pub(crate) const PATCH_JOURNAL: &str = "patches";
 
 impl Engine {
     /// A new stored session that begins with another's thread up to a response. Returns its name.

@@ -71,11 +71,10 @@ impl AgentArgs {
     /// Opens the engine, with what was said here as the default of its sessions.
     pub(crate) fn open(&self) -> anyhow::Result<Engine> {
         let home = self.home.resolve()?;
-        let config = self.config.clone().unwrap_or_else(|| home.join("sabir.toml"));
+        let config = self.config_file()?;
         let providers = Providers::load(&config)?;
         let mcp = servers(&config)?;
-        let helper = std::env::current_exe().context("this program cannot find itself")?;
-        let layer = LayerChoice::from_environment()?;
+        let runner = Self::runner()?;
         let cwd = std::env::current_dir().context("the working directory is gone")?;
         let defaults = Defaults {
             model: self.model.clone(),
@@ -84,7 +83,6 @@ impl AgentArgs {
             sandbox_policy: self.sandbox_policy(),
             cwd,
         };
-        let runner = Runner::new(helper, layer);
         Ok(Engine::open(Setup { home, runner, providers, mcp, defaults })?)
     }
 
@@ -112,7 +110,26 @@ impl AgentArgs {
         }
     }
 
-    fn approval_policy(&self) -> Option<ApprovalPolicy> {
+    /// Whether it was said where a model is; a provider may also stand in the configuration file.
+    pub(crate) fn names_a_model(&self) -> anyhow::Result<bool> {
+        let is_said = self.model.is_some() || self.provider.is_some() || self.base_url.is_some();
+        Ok(is_said || self.config_file()?.exists())
+    }
+
+    fn config_file(&self) -> anyhow::Result<PathBuf> {
+        match &self.config {
+            Some(config) => Ok(config.clone()),
+            None => Ok(self.home.resolve()?.join("sabir.toml")),
+        }
+    }
+
+    /// What runs commands.
+    pub(crate) fn runner() -> anyhow::Result<Runner> {
+        let helper = std::env::current_exe().context("this program cannot find itself")?;
+        Ok(Runner::new(helper, LayerChoice::from_environment()?))
+    }
+
+    pub(crate) fn approval_policy(&self) -> Option<ApprovalPolicy> {
         self.approval.map(|approval| match approval {
             Approval::Untrusted => ApprovalPolicy::Untrusted,
             Approval::OnRequest => ApprovalPolicy::OnRequest,
@@ -121,7 +138,7 @@ impl AgentArgs {
         })
     }
 
-    fn sandbox_policy(&self) -> Option<SandboxPolicy> {
+    pub(crate) fn sandbox_policy(&self) -> Option<SandboxPolicy> {
         self.sandbox.map(|sandbox| {
             SandboxPolicy::of(match sandbox {
                 Sandbox::ReadOnly => SandboxMode::ReadOnly,
