@@ -117,7 +117,8 @@ const ABORTED: &str = "aborted";
 
 impl Actions {
     pub fn open(setup: ActionSetup) -> Result<Self, ActionsError> {
-        let ActionSetup { root: path, home, runner, approval_policy, sandbox_policy, agents } = setup;
+        let ActionSetup { root: path, home, runner, approval_policy, sandbox_policy, agents } =
+            setup;
         let root = Root::open(&path)
             .map_err(|source| ActionsError::Root { path: path.clone(), source })?;
         let place = root.path().to_str().map(str::to_owned);

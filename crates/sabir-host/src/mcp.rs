@@ -17,8 +17,8 @@ mod tool;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};

@@ -20,13 +20,12 @@ impl Turn<'_> {
             None => self.actions.root_path().to_owned(),
             Some(text) => Place::find(text, &self.actions.place)?.path,
         };
-        // The whole line is one word, so nothing can be added to it from elsewhere.
-        let argv: Vec<String> = ["bash", "-lc", &shell.line].map(str::to_owned).to_vec();
+        // The whole line is one word, so nothing can be added to it from elsewhere. It is no login
+        // shell: what a message does must not depend on somebody's profile.
+        let argv: Vec<String> = ["bash", "-c", &shell.line].map(str::to_owned).to_vec();
         let assessment = assess(&argv);
-        let decision = self.judge(Deed::Command {
-            assessment: assessment.verdict(),
-            escalated: shell.escalated,
-        });
+        let decision = self
+            .judge(Deed::Command { assessment: assessment.verdict(), escalated: shell.escalated });
         let mut why = format!("{} ({})", decision.reason, assessment.why());
         if let Some(said) = &shell.why {
             why = format!("{why}; the sender says: {said}");
@@ -62,12 +61,9 @@ impl Turn<'_> {
         let own = OwnState { folders: actions.own_state(), ..OwnState::default() };
         let confinement = match place {
             Where::Unconfined => Confinement::FullAccess,
-            Where::Confined => Confinement::of(
-                &actions.sandbox,
-                actions.root_path(),
-                tmpdir.as_deref(),
-                &own,
-            ),
+            Where::Confined => {
+                Confinement::of(&actions.sandbox, actions.root_path(), tmpdir.as_deref(), &own)
+            }
         };
         let exec = Exec {
             argv: argv.to_vec(),

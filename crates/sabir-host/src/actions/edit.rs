@@ -16,8 +16,7 @@ pub(super) fn edited(
         None => 0..text.len(),
         Some(lines) => bytes_of(file, text, lines)?,
     };
-    let (before, inside, after) =
-        (&text[..range.start], &text[range.clone()], &text[range.end..]);
+    let (before, inside, after) = (&text[..range.start], &text[range.clone()], &text[range.end..]);
     let inside = match change {
         Change::Lines { text: new } => {
             if lines.is_none() {

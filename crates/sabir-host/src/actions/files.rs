@@ -39,8 +39,7 @@ impl Turn<'_> {
     pub(super) async fn search(self, path: &str, search: &Search) -> Result<Content, Failure> {
         let decision = self.judge(Deed::Read);
         self.pass(&decision, &decision.reason, format!("search {path}")).await?;
-        let (root, path, stop) =
-            (self.actions.place.clone(), path.to_owned(), self.stop.clone());
+        let (root, path, stop) = (self.actions.place.clone(), path.to_owned(), self.stop.clone());
         let search = SearchCall {
             pattern: search.pattern.clone(),
             path: None,
@@ -49,9 +48,9 @@ impl Turn<'_> {
         };
         self.look(move || {
             let place = Place::find(&path, &root)?;
-            let search = SearchCall { path: Some(place.path.to_string_lossy().into_owned()), ..search };
-            let found =
-                tools::find_lines(root.as_ref(), &search, &|| stop.is_cancelled())?;
+            let search =
+                SearchCall { path: Some(place.path.to_string_lossy().into_owned()), ..search };
+            let found = tools::find_lines(root.as_ref(), &search, &|| stop.is_cancelled())?;
             let matches = found.lines.len();
             let lines = found.lines.into_iter().map(Value::from).collect::<Vec<_>>();
             let mut said = content([("matches", matches.into()), ("found", lines.into())]);
@@ -75,7 +74,9 @@ impl Turn<'_> {
             .look(move || {
                 let (file, place) = Place::find_file(&path, &place)?;
                 if place.lines.is_some() {
-                    return Err(format!("{path}: a file is written as a whole; use edit for lines"));
+                    return Err(format!(
+                        "{path}: a file is written as a whole; use edit for lines"
+                    ));
                 }
                 let plan = put(&root, &file, text)?;
                 let exists = plan.files().first().is_some_and(|file| file.before.is_some());
@@ -131,7 +132,9 @@ impl Turn<'_> {
             return Err(super::ABORTED.into());
         }
         let (added, lines) = match plan.files().first() {
-            Some(it) => (it.before.is_none(), it.after.as_deref().map_or(0, |it| it.lines().count())),
+            Some(it) => {
+                (it.before.is_none(), it.after.as_deref().map_or(0, |it| it.lines().count()))
+            }
             None => (false, 0),
         };
         let changed = plan.files().iter().any(|file| file.before != file.after);
@@ -164,7 +167,8 @@ fn text_of(root: &Root, file: &PatchPath) -> Result<Option<String>, String> {
 /// What becomes of the files when this one holds that text.
 fn put(root: &Root, file: &PatchPath, text: String) -> Result<Plan, String> {
     let kind = OperationKind::Add { content: text };
-    let operation = Operation { path: file.clone(), kind, span: Span { start: 0, end: 0 }, line: 1 };
+    let operation =
+        Operation { path: file.clone(), kind, span: Span { start: 0, end: 0 }, line: 1 };
     plan(&Patch { operations: vec![operation] }, root)
         .map_err(|error| format!("{error}; {}", error.help()))
 }

@@ -27,7 +27,9 @@ enum Touch {
 /// For every action, the earlier ones that have to end before it begins.
 pub(super) fn waits(actions: &[Action], order: Order, root: &str) -> Vec<Vec<usize>> {
     if order == Order::InTurn {
-        return (0..actions.len()).map(|index| index.checked_sub(1).into_iter().collect()).collect();
+        return (0..actions.len())
+            .map(|index| index.checked_sub(1).into_iter().collect())
+            .collect();
     }
     let touches: Vec<Touch> = actions.iter().map(|action| touch(action, root)).collect();
     let before = |index: usize| {

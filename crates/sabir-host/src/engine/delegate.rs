@@ -1,8 +1,6 @@
 //! A task for another agent, in a session of its own, and its answer.
 
-use sabir_engine::{
-    ConfigureSession, Decoded, EventMsg, InputItem, InputMode, Op, Submission,
-};
+use sabir_engine::{ConfigureSession, Decoded, EventMsg, InputItem, InputMode, Op, Submission};
 use tokio_util::sync::CancellationToken;
 
 use super::{Connection, Engine, Incoming};

@@ -98,7 +98,8 @@ impl RunArgs {
         if jobs.is_empty() {
             anyhow::bail!("{}: holds no action to carry out", source.origin);
         }
-        let spawns = jobs.iter().flat_map(|job| &job.acts).any(|act| act.operation == Operation::Spawn);
+        let spawns =
+            jobs.iter().flat_map(|job| &job.acts).any(|act| act.operation == Operation::Spawn);
         let agents = match spawns && self.agent.names_a_model()? {
             true => Some(self.agent.open()?),
             false => None,
@@ -254,7 +255,8 @@ fn interrupted() -> anyhow::Result<impl Future<Output = ()>> {
 
 /// An action as a person is told of it.
 fn name(act: &Act<'_>) -> String {
-    let mut target: String = act.target.lines().next().unwrap_or_default().chars().take(60).collect();
+    let mut target: String =
+        act.target.lines().next().unwrap_or_default().chars().take(60).collect();
     if target.len() < act.target.len() {
         target.push_str("...");
     }

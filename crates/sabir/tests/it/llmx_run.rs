@@ -1,18 +1,21 @@
 //! `sabir llmx run`: actions carried out by the built program, and the replies it prints. Tests name
 //! the rules of `docs/protocol/llmx-actions.md`.
 
-mod stops;
-
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
+use sabir_host::process::Runner;
+use sabir_host::sandbox::LayerChoice;
+use sabir_host::{Action, ActionSetup, Actions, Order, Progress};
+use sabir_policy::{ApprovalPolicy, SandboxPolicy};
 use sabir_testkit::assert_rules_are_named;
 use sabir_testkit::fake_model::{FakeModel, Reply, responses};
 use tempfile::TempDir;
 
-use crate::process::{Outcome, run, run_in};
+use crate::process::{Outcome, run, run_in, sabir, wait};
 
 /// A folder with a root and a home in it.
 struct Place {
@@ -150,8 +153,7 @@ fn no_path_leads_out_of_the_root() {
     assert_eq!(fs::read_to_string(place.root().join("inside.txt")).unwrap(), "changed\n");
     assert!(place.root().join("far").is_symlink());
     // A folder that is named for a command may not lead out either.
-    let message =
-        "HEADER:{f:a,t:b,s:1}\nACT:{op:shell,tgt:\"pwd\",args:{cwd:\"../..\"}}\n";
+    let message = "HEADER:{f:a,t:b,s:1}\nACT:{op:shell,tgt:\"pwd\",args:{cwd:\"../..\"}}\n";
     let outcome = place.run(&[], message);
     assert_eq!(outcome.code, 1);
     assert!(outcome.stdout.contains("climbs above the root"), "{}", outcome.stdout);
@@ -203,7 +205,11 @@ fn what_goes_back_is_bounded() {
     let outcome = place.run(&[], message);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     assert!(outcome.stdout.len() < 1024 * 1024, "{}", outcome.stdout.len());
-    assert!(outcome.stdout.contains("more:true,next:23832"), "{}", &outcome.stdout[290_000..290_100]);
+    assert!(
+        outcome.stdout.contains("more:true,next:23832"),
+        "{}",
+        &outcome.stdout[290_000..290_100]
+    );
     assert!(outcome.stdout.contains("omitted"));
     is_strict(&outcome.stdout);
 }
@@ -254,6 +260,89 @@ fn an_agent_is_spawned_where_there_is_a_model() {
     model.assert_done();
 }
 
+/// LX-A25.
+#[test]
+fn an_interrupt_stops_everything_and_says_so() {
+    let place = Place::new();
+    let message = "HEADER:{f:a,t:b,s:1,b:B}\n\
+                   ACT:{i:A1,op:shell,tgt:\"echo begun > begun.txt; sleep 600\",args:{timeout_ms:600000}}\n\
+                   ACT:{i:A2,op:write,tgt:\"later.txt\",args:{text:\"x\"}}\n\
+                   HEADER:{f:a,t:b,s:2}\nACT:{i:A3,op:shell,tgt:\"touch never.txt\"}\n";
+    let file = place.folder.path().join("message.llmx");
+    fs::write(&file, message).unwrap();
+    let mut child = sabir()
+        .current_dir(place.root())
+        .args(["llmx", "run", "--home"])
+        .arg(place.folder.path().join("home"))
+        .arg(&file)
+        .spawn()
+        .unwrap();
+    let begun = place.root().join("begun.txt");
+    for _ in 0..6000 {
+        if begun.exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(begun.exists(), "the command never began");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(wait(&mut child), Some(1));
+    let mut reply = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut reply).unwrap();
+    assert_eq!(reply.matches("s:ERR,e:\"aborted\"").count(), 3, "{reply}");
+    assert!(reply.contains("HEADER:{f:b,t:a,s:2,x_re:2}"), "{reply}");
+    assert!(!place.root().join("later.txt").exists());
+    assert!(!place.root().join("never.txt").exists());
+    is_strict(&reply);
+}
+
+/// LX-A13: whoever carries actions out is asked, once for each, and what they say is done.
+#[test]
+fn a_person_decides() {
+    for (answer, code) in
+        [(Some(true), "OK"), (Some(false), "denied by the user"), (None, "nobody")]
+    {
+        let place = Place::new();
+        let said = asked(&place, answer);
+        assert!(said.contains(code), "{said}");
+        assert_eq!(place.root().join("new.txt").exists(), answer == Some(true), "{said}");
+    }
+}
+
+/// What comes of a change that must be asked for when it is answered so.
+fn asked(place: &Place, answer: Option<bool>) -> String {
+    let actions = Actions::open(ActionSetup {
+        root: place.root().canonicalize().unwrap(),
+        home: place.folder.path().join("home"),
+        runner: Runner::new(env!("CARGO_BIN_EXE_sabir"), LayerChoice::Any),
+        approval_policy: ApprovalPolicy::Untrusted,
+        sandbox_policy: SandboxPolicy::default(),
+        agents: None,
+    })
+    .unwrap();
+    let text = "HEADER:{f:a,t:b,s:1} ACT:{op:write,tgt:\"new.txt\",args:{text:\"x\"}}";
+    let parsed = sabir_llmx::parse(text);
+    let block = parsed.tree.messages().next().unwrap().blocks().next().unwrap();
+    let action = Action::new(&sabir_llmx::Act::read(block).unwrap());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let observed = runtime.block_on(async {
+        let (tell, mut told) = tokio::sync::mpsc::channel(8);
+        let answering = async {
+            let Some(Progress::Asks(question)) = told.recv().await else { panic!("nobody asked") };
+            assert!(question.what.contains("+x"), "{}", question.what);
+            if let Some(answer) = answer {
+                question.answer.send(answer).unwrap();
+            }
+        };
+        let stop = tokio_util::sync::CancellationToken::new();
+        let batch = [action];
+        let running = actions.run(&batch, Order::Together, &tell, &stop);
+        tokio::join!(running, answering).0
+    });
+    format!("{:?}", observed[0].outcome).replace("Ok(", "OK(")
+}
+
 #[test]
 fn the_example_runs() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/llmx/actions.llmx");
@@ -267,5 +356,5 @@ fn the_example_runs() {
 fn every_rule_is_named_by_a_test() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = here.join("../../docs/protocol/llmx-actions.md");
-    assert_rules_are_named(&page, &here.join("tests/it"), "LX-A", 24);
+    assert_rules_are_named(&page, &here.join("tests/it"), "LX-A", 25);
 }

@@ -137,11 +137,7 @@ fn calls(name: &str, text: &str) -> Reply {
 }
 
 fn says(id: &str, text: &str) -> Reply {
-    Reply::sse(vec![
-        responses::created(id),
-        responses::message(text),
-        responses::completed(id),
-    ])
+    Reply::sse(vec![responses::created(id), responses::message(text), responses::completed(id)])
 }
 
 fn offered(body: &Value) -> Vec<&str> {
@@ -161,7 +157,10 @@ fn a_tool_is_offered_asked_for_and_its_result_goes_back() {
     assert_eq!(asked["command"][0], "mcp__small__echo");
     assert!(session.server_lives());
     let call_id = asked["call_id"].clone();
-    session.submit("a", json!({ "type": "exec_approval", "call_id": call_id, "decision": "approved" }));
+    session.submit(
+        "a",
+        json!({ "type": "exec_approval", "call_id": call_id, "decision": "approved" }),
+    );
     let (ended, _) = session.until("tool_call_end");
     assert_eq!((&ended["success"], &ended["output"]), (&json!(true), &json!("echo: hello")));
     session.until("task_complete");
@@ -193,7 +192,8 @@ fn what_another_server_calls_read_only_is_asked_for() {
     session.ask("t", "use the tool");
     let (asked, _) = session.until("exec_approval_request");
     let call_id = asked["call_id"].clone();
-    session.submit("a", json!({ "type": "exec_approval", "call_id": call_id, "decision": "denied" }));
+    session
+        .submit("a", json!({ "type": "exec_approval", "call_id": call_id, "decision": "denied" }));
     session.until("task_complete");
     session.end();
 }
