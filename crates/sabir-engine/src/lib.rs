@@ -12,8 +12,8 @@ mod tools;
 
 pub use items::{Content, Item, Role, Summary};
 pub use machine::{
-    ApprovalState, GrantRecord, Input, Output, PreparedPatch, Record, Session, Settings, ToolEvent,
-    ToolResult, Work, thread_at,
+    ApprovalState, GrantRecord, Input, OfferedTool, Output, PreparedPatch, Record, Session,
+    Settings, ToolEvent, ToolResult, Work, thread_at,
 };
 pub use protocol::{
     AbortReason, ApprovalGrant, ConfigureSession, Decision, Decoded, Effort, Event, EventMsg,

@@ -19,7 +19,7 @@ mod turns;
 use std::collections::{BTreeMap, VecDeque};
 
 pub use grants::GrantRecord;
-pub use input::{Input, PreparedPatch, ToolEvent, ToolResult};
+pub use input::{Input, OfferedTool, PreparedPatch, ToolEvent, ToolResult};
 pub use output::{Output, Work};
 pub use settings::Settings;
 pub use thread::{ApprovalState, Record, thread_at};
@@ -54,7 +54,7 @@ enum State {
 struct Open {
     settings: Settings,
     /// Tools of other servers, beside the built-in ones.
-    external: Vec<ToolInfo>,
+    external: Vec<OfferedTool>,
     thread: Thread,
     grants: Grants,
     plan: Vec<PlanStep>,
@@ -110,6 +110,7 @@ impl Session {
                 | Input::Prepared { .. }
                 | Input::Tool { .. }
                 | Input::Adopt { .. }
+                | Input::External(_)
                 | Input::Unattended
                 | Input::Tick,
             ) => {}
@@ -179,7 +180,7 @@ impl Session {
 }
 
 impl Open {
-    fn new(settings: Settings, external: Vec<ToolInfo>) -> Self {
+    fn new(settings: Settings, external: Vec<OfferedTool>) -> Self {
         Self {
             settings,
             external,
@@ -208,6 +209,8 @@ impl Open {
             Input::Submit(submission) => self.submit(submission, now),
             Input::Tell { sub_id, msg } => self.emit(&sub_id, msg),
             Input::Unattended => self.leave_unattended(now),
+            // Requests are made of what is offered then, so this holds from the next one on.
+            Input::External(tools) => self.external = tools,
             Input::Adopt { response_id, items } => self.adopt(response_id, items),
             Input::Model { attempt, event } => self.model(attempt, event, now),
             Input::Prepared { key, patch } => self.prepared(key, patch, now),
@@ -222,7 +225,7 @@ impl Open {
         sub_id: String,
         settings: Box<Settings>,
         stored: Option<Vec<Record>>,
-        external: Vec<ToolInfo>,
+        external: Vec<OfferedTool>,
         now: u64,
     ) {
         if self.task.is_some() {
@@ -391,7 +394,7 @@ impl Open {
 
     fn tools(&self) -> Vec<ToolInfo> {
         let mut tools = crate::tools::built_in();
-        tools.extend(self.external.iter().cloned());
+        tools.extend(self.external.iter().map(|tool| tool.info.clone()));
         tools
     }
 

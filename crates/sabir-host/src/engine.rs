@@ -3,10 +3,12 @@
 
 mod actor;
 mod configure;
+mod delegate;
 mod fork;
 mod gathered;
 mod images;
 mod journal;
+mod servers;
 mod work;
 
 use std::collections::HashSet;
@@ -19,10 +21,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::error::HostError;
+use crate::mcp::McpConfig;
 use crate::model::{HttpClients, Providers};
 use crate::process::Runner;
 
 pub use configure::Defaults;
+use servers::Servers;
 
 /// What all sessions of a process share.
 #[derive(Debug, Clone)]
@@ -36,6 +40,7 @@ struct Shared {
     store: Store,
     runner: Runner,
     providers: Providers,
+    servers: Servers,
     defaults: Defaults,
     clients: HttpClients,
     /// Sessions that are open somewhere in this process: one at a time may hold each.
@@ -48,6 +53,8 @@ pub struct Setup {
     pub home: PathBuf,
     pub runner: Runner,
     pub providers: Providers,
+    /// Servers of tools; they are started when the first session begins.
+    pub mcp: McpConfig,
     pub defaults: Defaults,
 }
 
@@ -84,13 +91,20 @@ const DEEPEST: u32 = 2;
 
 impl Engine {
     pub fn open(setup: Setup) -> Result<Self, HostError> {
-        let Setup { home, runner, providers, defaults } = setup;
+        let Setup { home, runner, providers, mcp, defaults } = setup;
         let store = Store::open(&home)?;
         // A patch that a crash left half done is taken back before anyone looks at the files.
         crate::files::recover(&home.join(PATCH_JOURNAL))?;
         let (clients, open) = (HttpClients::default(), Mutex::default());
-        let shared = Shared { home, store, runner, providers, defaults, clients, open };
+        let servers = Servers::new(mcp, defaults.cwd.clone());
+        let shared = Shared { home, store, runner, providers, servers, defaults, clients, open };
         Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Ends the servers of tools, and waits until they are gone. Sessions end with their
+    /// connections.
+    pub async fn shutdown(&self) {
+        self.shared.servers.shutdown().await;
     }
 
     pub fn home(&self) -> &Path {
@@ -133,7 +147,7 @@ impl Drop for Claim {
 }
 
 /// Where half-done patches are noted, below the home.
-const PATCH_JOURNAL: &str = "patches";
+pub(crate) const PATCH_JOURNAL: &str = "patches";
 
 impl Engine {
     /// A new stored session that begins with another's thread up to a response. Returns its name.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "this crate is where the world is touched")]
 
+mod actions;
 mod engine;
 mod error;
 mod files;
@@ -11,6 +12,10 @@ pub mod process;
 pub mod sandbox;
 mod tools;
 
+pub use actions::{
+    Action, ActionSetup, Actions, ActionsError, Content, Failure, LinksOnDisk, Observation, Order,
+    Progress, Question,
+};
 pub use engine::{Connection, Defaults, Engine, Incoming, Setup, Shown};
 pub use error::HostError;
 pub use files::{

@@ -17,8 +17,8 @@ mod tool;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
@@ -45,7 +45,8 @@ use text::clean_line;
 pub struct Mcp {
     servers: Vec<Handle>,
     board: Arc<Board>,
-    stop: DropGuard,
+    stop: CancellationToken,
+    _guard: DropGuard,
 }
 
 /// One server, seen from outside its task.
@@ -56,7 +57,8 @@ struct Handle {
     requests: mpsc::Sender<Request>,
     shelf: Arc<Shelf>,
     failures: Arc<AtomicU32>,
-    task: JoinHandle<()>,
+    /// Taken by whoever waits for its end.
+    task: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Mcp {
@@ -93,7 +95,7 @@ impl Mcp {
                 board.post(&name, "failed by a defect of this program".to_owned());
             }
         }
-        Self { servers, board, stop: guard }
+        Self { servers, board, stop, _guard: guard }
     }
 
     /// The tools of all servers as they are now, by server and in each server's order.
@@ -106,7 +108,13 @@ impl Mcp {
         self.board.take()
     }
 
-    /// A number that changes whenever the tools of a server may have.
+    /// The notices from this number on, and the number of the next: for several listeners, each
+    /// of which counts for itself, from zero.
+    pub fn notices_since(&self, number: u64) -> (Vec<McpNotice>, u64) {
+        self.board.since(number)
+    }
+
+    /// A number that changes whenever the tools of a server may have, or there is a notice.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.board.changes()
     }
@@ -129,11 +137,14 @@ impl Mcp {
     }
 
     /// Ends all servers and waits until they are gone.
-    pub async fn shutdown(self) {
-        self.stop.disarm().cancel();
-        for server in self.servers {
-            // A task that panicked has dropped its child, which killed it.
-            let _ = server.task.await;
+    pub async fn shutdown(&self) {
+        self.stop.cancel();
+        for server in &self.servers {
+            let task = server.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(task) = task {
+                // A task that panicked has dropped its child, which killed it.
+                let _ = task.await;
+            }
         }
     }
 
@@ -163,6 +174,7 @@ impl Handle {
             let _ = ready.send(());
             server.run(inbox).await;
         });
+        let task = Mutex::new(Some(task));
         (Self { name, call_timeout, requests, shelf, failures, task }, readiness)
     }
 

@@ -31,6 +31,7 @@ use crate::sandbox::{
 };
 use pump::Pump;
 
+pub(crate) use model::shorten;
 pub use model::{Bound, for_model};
 
 /// For a caller that has no opinion: long enough to look at something, too short to build it.

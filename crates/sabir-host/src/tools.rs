@@ -6,6 +6,7 @@ mod search;
 
 pub use list_dir::list_dir;
 pub use read_file::read_file;
+pub(crate) use search::find_lines;
 pub use search::search;
 
 use std::path::{Path, PathBuf};

@@ -1,13 +1,13 @@
 //! What the commands that run agents share: where the state is, which model, what may happen.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use sabir_engine::{ConfigureSession, ProviderSettings, WireApi};
 use sabir_host::process::Runner;
 use sabir_host::sandbox::LayerChoice;
-use sabir_host::{Defaults, Engine, Providers, Setup};
+use sabir_host::{Defaults, Engine, McpConfig, Providers, Setup};
 use sabir_policy::{ApprovalPolicy, SandboxMode, SandboxPolicy};
 
 use crate::home::HomeArgs;
@@ -71,15 +71,10 @@ impl AgentArgs {
     /// Opens the engine, with what was said here as the default of its sessions.
     pub(crate) fn open(&self) -> anyhow::Result<Engine> {
         let home = self.home.resolve()?;
-        let providers = match &self.config {
-            Some(path) => Providers::load(path)?,
-            None => {
-                let path = home.join("sabir.toml");
-                if path.exists() { Providers::load(&path)? } else { Providers::none() }
-            }
-        };
-        let helper = std::env::current_exe().context("this program cannot find itself")?;
-        let layer = LayerChoice::from_environment()?;
+        let config = self.config_file()?;
+        let providers = Providers::load(&config)?;
+        let mcp = servers(&config)?;
+        let runner = Self::runner()?;
         let cwd = std::env::current_dir().context("the working directory is gone")?;
         let defaults = Defaults {
             model: self.model.clone(),
@@ -88,7 +83,7 @@ impl AgentArgs {
             sandbox_policy: self.sandbox_policy(),
             cwd,
         };
-        Ok(Engine::open(Setup { home, runner: Runner::new(helper, layer), providers, defaults })?)
+        Ok(Engine::open(Setup { home, runner, providers, mcp, defaults })?)
     }
 
     /// What was said here, over what is stored of a session.
@@ -115,7 +110,26 @@ impl AgentArgs {
         }
     }
 
-    fn approval_policy(&self) -> Option<ApprovalPolicy> {
+    /// Whether it was said where a model is; a provider may also stand in the configuration file.
+    pub(crate) fn names_a_model(&self) -> anyhow::Result<bool> {
+        let is_said = self.model.is_some() || self.provider.is_some() || self.base_url.is_some();
+        Ok(is_said || self.config_file()?.exists())
+    }
+
+    fn config_file(&self) -> anyhow::Result<PathBuf> {
+        match &self.config {
+            Some(config) => Ok(config.clone()),
+            None => Ok(self.home.resolve()?.join("sabir.toml")),
+        }
+    }
+
+    /// What runs commands.
+    pub(crate) fn runner() -> anyhow::Result<Runner> {
+        let helper = std::env::current_exe().context("this program cannot find itself")?;
+        Ok(Runner::new(helper, LayerChoice::from_environment()?))
+    }
+
+    pub(crate) fn approval_policy(&self) -> Option<ApprovalPolicy> {
         self.approval.map(|approval| match approval {
             Approval::Untrusted => ApprovalPolicy::Untrusted,
             Approval::OnRequest => ApprovalPolicy::OnRequest,
@@ -124,7 +138,7 @@ impl AgentArgs {
         })
     }
 
-    fn sandbox_policy(&self) -> Option<SandboxPolicy> {
+    pub(crate) fn sandbox_policy(&self) -> Option<SandboxPolicy> {
         self.sandbox.map(|sandbox| {
             SandboxPolicy::of(match sandbox {
                 Sandbox::ReadOnly => SandboxMode::ReadOnly,
@@ -133,6 +147,21 @@ impl AgentArgs {
             })
         })
     }
+}
+
+/// The servers of tools that a file lists; one that is not there lists none.
+fn servers(path: &Path) -> anyhow::Result<McpConfig> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => {
+            return Err(error).with_context(|| format!("{}: cannot be read", path.display()));
+        }
+    };
+    McpConfig::parse(&text).map_err(|error| {
+        let help = error.help();
+        anyhow::anyhow!("{}: {error}: {help}", path.display())
+    })
 }
 
 /// A runtime for the commands that wait for several things at once.

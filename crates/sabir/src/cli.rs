@@ -36,7 +36,7 @@ enum Command {
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
     Axon(AxonCommand),
-    /// Check, format, answer and translate LLMX, and print its grammar
+    /// Check, format, answer, carry out and translate LLMX, and print its grammar
     #[command(subcommand, after_help = EXIT_CODES)]
     Llmx(LlmxCommand),
     Convert(convert::ConvertArgs),
@@ -100,6 +100,7 @@ enum LlmxCommand {
     Fmt(llmx::fmt::FmtArgs),
     Json(llmx::json::JsonArgs),
     Reply(llmx::reply::ReplyArgs),
+    Run(Box<llmx::run::RunArgs>),
     Grammar(llmx::grammar::GrammarArgs),
 }
 
@@ -243,6 +244,7 @@ impl LlmxCommand {
             LlmxCommand::Fmt(args) => args.run(output, notes),
             LlmxCommand::Json(args) => args.run(output, notes),
             LlmxCommand::Reply(args) => args.run(output),
+            LlmxCommand::Run(args) => args.run(output, notes),
             LlmxCommand::Grammar(args) => args.run(output),
         }
     }

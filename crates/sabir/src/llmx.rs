@@ -6,6 +6,7 @@ pub(crate) mod grammar;
 pub(crate) mod json;
 pub(crate) mod reply;
 mod root;
+pub(crate) mod run;
 
 /// For clap: a name that a HEADER can hold.
 fn parse_name(text: &str) -> Result<String, String> {

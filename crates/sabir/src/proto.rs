@@ -39,7 +39,10 @@ impl ProtoArgs {
                 return Exit::Unusable.into();
             }
         };
-        runtime.block_on(sabir_net::serve_stdio(&engine));
+        runtime.block_on(async {
+            sabir_net::serve_stdio(&engine).await;
+            engine.shutdown().await;
+        });
         // A thread may still be waiting for a line on standard input.
         runtime.shutdown_background();
         Exit::Done.into()

@@ -94,7 +94,9 @@ pub(crate) fn converse(
     let ending = runtime.block_on(async {
         let connection = engine.connect();
         let conversation = Conversation::new(connection, how);
-        conversation.run(configure, task, last_response_id).await
+        let ending = conversation.run(configure, task, last_response_id).await;
+        engine.shutdown().await;
+        ending
     });
     // A thread may still be waiting for a line on standard input.
     runtime.shutdown_background();

@@ -39,8 +39,9 @@ impl Open {
         });
         let key = self.key();
         let external = &self.external;
-        let understood =
-            ToolCall::read(&name, &arguments, |name| external.iter().any(|tool| tool.name == name));
+        let understood = ToolCall::read(&name, &arguments, |name| {
+            external.iter().any(|tool| tool.info.name == name)
+        });
         let call = match understood {
             Ok(call) => call,
             Err(words) => {

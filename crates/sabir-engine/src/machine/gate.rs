@@ -70,7 +70,9 @@ impl Open {
     }
 
     pub(super) fn judge_external(&self, name: &str) -> Verdict {
-        let effects = ToolEffects::Unknown;
+        let offered = self.external.iter().find(|tool| tool.info.name == name);
+        // One that went away meanwhile is judged like one that nobody described.
+        let effects = offered.map_or(ToolEffects::Unknown, |tool| tool.effects);
         let (server, tool) = super::grants::server_and_tool(name);
         let granted = self.grants.cover(&Request::Tool { server, tool });
         self.decide(Action::Tool { effects }, granted)

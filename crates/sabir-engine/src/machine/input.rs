@@ -1,5 +1,7 @@
 //! What a machine can be told.
 
+use sabir_policy::ToolEffects;
+
 use super::Changes;
 use super::settings::Settings;
 use super::thread::Record;
@@ -15,13 +17,15 @@ pub enum Input {
         settings: Box<Settings>,
         /// What is stored of the session, if it is resumed.
         stored: Option<Vec<Record>>,
-        external: Vec<ToolInfo>,
+        external: Vec<OfferedTool>,
     },
     /// Any other submission.
     Submit(Submission),
     /// Something to show that only the driver knows: a submission that could not be read or used,
     /// a server that did not start.
     Tell { sub_id: String, msg: EventMsg },
+    /// The tools of other servers are these from now on.
+    External(Vec<OfferedTool>),
     /// Nobody can answer any more: what waits for a person is denied, now and later.
     Unattended,
     /// A response of another session, and the thread that led to it.
@@ -34,6 +38,13 @@ pub enum Input {
     Tool { key: u64, event: ToolEvent },
     /// Time has passed.
     Tick,
+}
+
+/// A tool of another server, and what it does as far as that can be believed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OfferedTool {
+    pub info: ToolInfo,
+    pub effects: ToolEffects,
 }
 
 /// A patch that would apply.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::disallowed_methods, reason = "the cases are files")]
 
+mod external;
 mod machine;
 mod model_request;
 mod model_stream;
@@ -14,5 +15,5 @@ mod patch_rules;
 mod patch_scenarios;
 mod properties;
 mod script;
-mod wire;
 mod session_ops;
+mod wire;

@@ -5,16 +5,17 @@
 //! `configure [ID] [approval] [sandbox] [key=value]`, `input ID TEXT [mode=..] [after=RESPONSE]`,
 //! `model #N text|thought|message|call|done|failed ...`, `prepared #N PATH...|error TEXT`,
 //! `tool #N exit CODE TEXT|denied TEXT|ok TEXT|fail TEXT|out TEXT`, `approve ID CALL DECISION`,
-//! `patch ID CALL DECISION`, `op ID JSON`, `unattended`, `tick`.
+//! `patch ID CALL DECISION`, `op ID JSON`, `external NAME=EFFECTS...`, `unattended`, `tick`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use sabir_engine::{
     Content, EventMsg, ExecOutput, FailureKind, FileChange, Input, Item, ModelEvent, ModelFailure,
-    Op, Output, OutputStream, PreparedPatch, Record, Role, Session, Settings, Submission,
-    ToolEvent, ToolResult, Usage, Work,
+    OfferedTool, Op, Output, OutputStream, PreparedPatch, Record, Role, Session, Settings,
+    Submission, ToolEvent, ToolInfo, ToolResult, Usage, Work,
 };
+use sabir_policy::ToolEffects;
 use serde_json::{Value, json};
 
 /// Runs a script and returns its transcript.
@@ -95,6 +96,7 @@ fn input(line: &str) -> Input {
             Input::Tool { key, event: tool_event(rest) }
         }
         "unattended" => Input::Unattended,
+        "external" => Input::External(rest.split_whitespace().map(offered_tool).collect()),
         "tick" => Input::Tick,
         _ => panic!("what is {word:?}?"),
     }
@@ -154,6 +156,9 @@ fn model_event(line: &str) -> ModelEvent {
                 "shell" | "apply_patch" | "read_file" | "update_plan" | "spawn_agent" | "fly" => {
                     Item::FunctionCall { call_id, name, arguments }
                 }
+                tool if tool.starts_with("mcp__") => {
+                    Item::FunctionCall { call_id, name, arguments }
+                }
                 _ => {
                     let mut command = vec![name];
                     command.extend(arguments.split_whitespace().map(str::to_owned));
@@ -183,6 +188,19 @@ fn model_event(line: &str) -> ModelEvent {
         }
         _ => panic!("what is {word:?}?"),
     }
+}
+
+/// `NAME=read-only|unknown|destructive`.
+fn offered_tool(word: &str) -> OfferedTool {
+    let (name, effects) = word.split_once('=').expect("a name and its effects");
+    let effects = match effects {
+        "read-only" => ToolEffects::ReadOnly,
+        "unknown" => ToolEffects::Unknown,
+        "destructive" => ToolEffects::Destructive,
+        _ => panic!("what is {effects:?}?"),
+    };
+    let (name, description, parameters) = (name.to_owned(), String::new(), json!({}));
+    OfferedTool { info: ToolInfo { name, description, parameters }, effects }
 }
 
 fn prepared_patch(paths: &str) -> PreparedPatch {

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::configure::{Configured, Upcoming};
 use super::gathered::{Committing, Gathered, Todo};
+use super::servers::Watched;
 use super::work::PreparedPatches;
 use super::{Claim, Engine, Incoming, Shown};
 use crate::model::ModelClient;
@@ -45,6 +46,9 @@ pub(super) struct Actor {
     /// Sessions that this connection goes over to, once the machine has left the one before.
     pub(super) upcoming: VecDeque<Upcoming>,
     pub(super) client: Option<ModelClient>,
+    servers: Watched,
+    /// Under which news of the servers are told: that of the last `configure_session`.
+    configured_by: String,
     started: Instant,
     wake_at: Option<u64>,
     attended: bool,
@@ -71,6 +75,8 @@ enum Wake {
     Taken,
     ReaderGone,
     Due,
+    /// Tools of other servers came, went or changed.
+    Servers,
 }
 
 impl Actor {
@@ -98,6 +104,8 @@ impl Actor {
             claim: None,
             upcoming: VecDeque::new(),
             client: None,
+            servers: Watched::default(),
+            configured_by: String::new(),
             started: Instant::now(),
             wake_at: None,
             attended: true,
@@ -137,7 +145,9 @@ impl Actor {
             biased;
             stored = stored, if is_committing => Wake::Stored(stored),
             came = self.incoming.recv(),
-                if self.attended && self.backlog.len() + shown < MOST_BACKLOG =>
+                if self.attended
+                    && !self.servers.is_starting()
+                    && self.backlog.len() + shown < MOST_BACKLOG =>
             {
                 came.map_or(Wake::Ended, Wake::Came)
             }
@@ -155,12 +165,17 @@ impl Actor {
             Some(input) = self.news.recv(), if is_quiet && shown < MOST_AT_ONCE => {
                 Wake::News(input)
             }
+            () = self.servers.changed() => Wake::Servers,
             () = tokio::time::sleep_until(wake_at.unwrap_or(self.started)), if wake_at.is_some() => Wake::Due,
         }
     }
 
     /// Whether to go on.
     async fn on(&mut self, wake: Wake) -> bool {
+        if !matches!(wake, Wake::Taken | Wake::ReaderGone) {
+            // First, so that a turn that begins now begins with the tools that there are now.
+            self.learn_of_servers();
+        }
         match wake {
             Wake::Stored(Ok(())) => self.carry_out(),
             Wake::Stored(Err(error)) => {
@@ -191,6 +206,7 @@ impl Actor {
                     self.handle(input);
                 }
             }
+            Wake::Servers => {}
             Wake::Due => {
                 self.wake_at = None;
                 self.handle(Input::Tick);
@@ -208,6 +224,16 @@ impl Actor {
         let now = self.now();
         self.machine.handle(input, now);
         self.gather();
+    }
+
+    fn learn_of_servers(&mut self) {
+        let Some((tools, notices)) = self.servers.take() else { return };
+        self.handle(Input::External(tools));
+        for notice in notices {
+            let message = notice.to_string();
+            let sub_id = self.configured_by.clone();
+            self.handle(Input::Tell { sub_id, msg: EventMsg::Warning { message } });
+        }
     }
 
     fn refuse(&mut self, sub_id: String, message: String) {
@@ -288,12 +314,19 @@ impl Actor {
             }
         }
         tell_unknown.into_iter().for_each(|input| self.handle(input));
+        self.configured_by.clone_from(&sub_id);
+        let waiting = self.servers.begin(&self.engine);
+        let external = self.servers.tools();
         self.handle(Input::Configure {
-            sub_id,
+            sub_id: sub_id.clone(),
             settings: Box::new(settings),
             stored,
-            external: Vec::new(),
+            external,
         });
+        if let Some(message) = waiting {
+            self.handle(Input::Tell { sub_id, msg: EventMsg::BackgroundEvent { message } });
+        }
+        self.learn_of_servers();
     }
 
     /// Before a session is configured there is nothing to remember it by.

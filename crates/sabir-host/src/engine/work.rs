@@ -6,16 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sabir_engine::{
-    ConfigureSession, Decoded, EventMsg, ExecOutput, Input, InputItem, InputMode, Op, OutputStream,
-    PreparedPatch, ProviderSettings, Settings, SpawnAgent, Submission, ToolCall, ToolEvent,
-    ToolResult, Work,
+    ConfigureSession, ExecOutput, Input, OutputStream, PreparedPatch, ProviderSettings, Settings,
+    SpawnAgent, ToolCall, ToolEvent, ToolResult, Work,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
-use super::{DEEPEST, Engine, Incoming, PATCH_JOURNAL};
+use super::{DEEPEST, Engine, PATCH_JOURNAL};
 use crate::files::{self, Root};
 use crate::process::{self, Bound, Exec};
 use crate::sandbox::{Confinement, Limits, OwnState};
@@ -232,7 +231,9 @@ async fn call(
                 tools::list_dir(&cwd, &list, &|| stop.is_cancelled())
             })
         }
-        ToolCall::External { name, .. } => return failed(format!("no server offers {name}")),
+        ToolCall::External { name, arguments } => {
+            return engine.shared.servers.call(&name, arguments, stop).await;
+        }
         ToolCall::Shell(_) | ToolCall::ApplyPatch { .. } | ToolCall::UpdatePlan(_) => {
             return failed("this call is not run here");
         }
@@ -259,8 +260,7 @@ async fn spawn(
     if depth >= DEEPEST {
         return failed("agents are nested too deeply: do this yourself");
     }
-    let mut connection = engine.connect_at(depth + 1);
-    let configure = Op::ConfigureSession(ConfigureSession {
+    let configure = ConfigureSession {
         session_id: None,
         model: Some(settings.model),
         provider: Some(ProviderSettings::clone(&settings.provider)),
@@ -273,42 +273,10 @@ async fn spawn(
         effort: settings.effort,
         approval_timeout_ms: Some(0),
         context_window: settings.context_window,
-    });
-    let input = Op::UserInput {
-        items: vec![InputItem::Text { text: spawn.task }],
-        last_response_id: None,
-        mode: InputMode::Replace,
     };
-    for (id, op) in [("configure", configure), ("task", input)] {
-        let submission = Submission { id: id.to_owned(), op };
-        let decoded = Decoded { submission, unknown: Vec::new() };
-        if connection.submissions.send(Incoming::Submission(decoded)).await.is_err() {
-            return failed("the other agent did not start");
-        }
+    let connection = engine.connect_at(depth + 1);
+    match super::delegate::delegate(connection, configure, spawn.task, stop).await {
+        Ok(answer) => succeeded(answer),
+        Err(words) => failed(words),
     }
-    let watch = async {
-        while let Some(shown) = connection.events.recv().await {
-            match shown.event.msg {
-                EventMsg::TaskComplete { last_agent_message } => {
-                    return succeeded(
-                        last_agent_message.unwrap_or_else(|| "(it said nothing)".to_owned()),
-                    );
-                }
-                EventMsg::Error { message } => {
-                    return failed(format!("the other agent failed: {message}"));
-                }
-                _ => {}
-            }
-        }
-        failed("the other agent ended without an answer")
-    };
-    let result = tokio::select! {
-        result = watch => result,
-        () = stop.cancelled() => failed("stopped"),
-    };
-    // Its session ends with its connection, and everything it started ends with its session.
-    drop(connection.events);
-    drop(connection.submissions);
-    let _ = connection.done.await;
-    result
 }

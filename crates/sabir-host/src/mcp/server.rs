@@ -19,8 +19,18 @@ use super::tool::{ExternalTool, offer_tools};
 /// What all servers share with whoever asks: notices and the news that tools changed.
 #[derive(Debug)]
 pub(super) struct Board {
-    notices: Mutex<VecDeque<McpNotice>>,
+    notices: Mutex<Notices>,
     changes: watch::Sender<u64>,
+}
+
+/// The latest of them; each has a number, counted from zero.
+#[derive(Debug, Default)]
+struct Notices {
+    kept: VecDeque<McpNotice>,
+    /// How many there ever were.
+    count: u64,
+    /// How many were taken.
+    taken: u64,
 }
 
 /// The tools that a server offers now.
@@ -67,18 +77,38 @@ impl Board {
 
     pub(super) fn post(&self, server: &str, message: String) {
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
-        if notices.len() == MAX_NOTICES {
-            notices.pop_front();
+        if notices.kept.len() == MAX_NOTICES {
+            notices.kept.pop_front();
         }
-        notices.push_back(McpNotice { server: server.to_owned(), message });
+        notices.kept.push_back(McpNotice { server: server.to_owned(), message });
+        notices.count += 1;
+        drop(notices);
+        self.changes.send_modify(|count| *count += 1);
     }
 
     pub(super) fn take(&self) -> Vec<McpNotice> {
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = notices.taken;
+        notices.taken = notices.count;
+        notices.since(taken)
+    }
+
+    /// Those from this number on, and the number of the next.
+    pub(super) fn since(&self, number: u64) -> (Vec<McpNotice>, u64) {
+        let notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        (notices.since(number), notices.count)
     }
 
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+}
+
+impl Notices {
+    fn since(&self, number: u64) -> Vec<McpNotice> {
+        let first = self.count - self.kept.len() as u64;
+        let skipped = usize::try_from(number.saturating_sub(first)).unwrap_or(usize::MAX);
+        self.kept.iter().skip(skipped).cloned().collect()
     }
 }
 

@@ -58,7 +58,7 @@ pub fn for_model(finished: &Finished, bound: Bound) -> String {
 }
 
 /// The first and the last lines, and of those the first and the last bytes.
-fn shorten(text: &str, bound: Bound) -> String {
+pub(crate) fn shorten(text: &str, bound: Bound) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     if lines.len() <= bound.lines && text.len() <= bound.bytes {
         return text.to_owned();

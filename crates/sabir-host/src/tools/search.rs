@@ -10,7 +10,7 @@ use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use sabir_engine::Search;
 
-use super::{Bounded, resolve};
+use super::{MOST_BYTES, resolve};
 
 const DEFAULT_LINES: u64 = 200;
 const MOST_LINES: u64 = 5000;
@@ -25,6 +25,32 @@ pub fn search(
     search: &Search,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<String, String> {
+    let Found { lines, is_cut } = find_lines(cwd, search, is_stopped)?;
+    let count = lines.len();
+    if count == 0 {
+        return Ok("no line matches\n".to_owned());
+    }
+    let mut text = lines.join("\n");
+    text.push('\n');
+    if is_cut {
+        text.push_str(&format!("[stopped after {count} lines: narrow the search]\n"));
+    }
+    Ok(text)
+}
+
+/// What a search found.
+pub(crate) struct Found {
+    /// Each as `path:line:text`.
+    pub(crate) lines: Vec<String>,
+    /// There may be more.
+    pub(crate) is_cut: bool,
+}
+
+pub(crate) fn find_lines(
+    cwd: &Path,
+    search: &Search,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<Found, String> {
     let matcher = RegexMatcherBuilder::new()
         .size_limit(MOST_REGEX_BYTES)
         .dfa_size_limit(MOST_REGEX_BYTES)
@@ -49,8 +75,9 @@ pub fn search(
         .line_number(true)
         .build();
     let limit = search.limit.unwrap_or(DEFAULT_LINES).min(MOST_LINES);
-    let mut found = 0;
-    let mut text = Bounded::new();
+    let mut lines: Vec<String> = Vec::new();
+    let mut bytes = 0;
+    let mut is_cut = false;
     for entry in walk.build() {
         if is_stopped() {
             return Err("stopped".to_owned());
@@ -63,23 +90,23 @@ pub fn search(
         let path = entry.path();
         let shown = path.strip_prefix(cwd).unwrap_or(path).display().to_string();
         let sink = Lossy(|number, line| {
-            if found >= limit || is_stopped() {
-                return Ok(false);
-            }
-            found += 1;
             let line = line.trim_end_matches(['\n', '\r']);
             let end = line.floor_char_boundary(MOST_LINE_BYTES);
             let cut = if end < line.len() { " [...]" } else { "" };
-            Ok(text.line(&format!("{shown}:{number}:{}{cut}", &line[..end])))
+            let line = format!("{shown}:{number}:{}{cut}", &line[..end]);
+            bytes += line.len() + 1;
+            is_cut |= lines.len() as u64 >= limit || bytes > MOST_BYTES;
+            if is_cut || is_stopped() {
+                return Ok(false);
+            }
+            lines.push(line);
+            Ok(true)
         });
         // An unreadable file is not a reason to hide what others hold.
         let _ = searcher.search_path(&matcher, path, sink);
-        if found >= limit || text.is_full {
-            return Ok(text.end(Some(format!("[stopped after {found} lines: narrow the search]"))));
+        if is_cut {
+            break;
         }
     }
-    match found {
-        0 => Ok("no line matches\n".to_owned()),
-        _ => Ok(text.end(None)),
-    }
+    Ok(Found { lines, is_cut })
 }

@@ -3,12 +3,12 @@
 //! It asks the file system what is a link, and nothing else. Where links may lead is decided in
 //! `sabir-llmx`.
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::Context;
 use sabir_base::Diagnostic;
-use sabir_llmx::{Link, Links, PathRef, Tree};
+use sabir_host::LinksOnDisk;
+use sabir_llmx::{PathRef, Tree};
 
 use crate::notation::Checked;
 
@@ -19,14 +19,14 @@ pub(crate) struct Root {
     path: String,
 }
 
-/// No system that we know opens a longer path. Asking about a path of megabytes, one component after
-/// the other, would take hours.
-const LONGEST_PATH: usize = 4096;
-
 /// More refusals than this in one text help nobody.
 const MOST_REFUSED: usize = 1_000;
 
 impl Root {
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     pub(crate) fn open(folder: &Path) -> anyhow::Result<Self> {
         let unusable = || format!("{}: cannot be the root", folder.display());
         let path = folder.canonicalize().with_context(unusable)?;
@@ -56,33 +56,10 @@ impl Root {
                 return None;
             }
             let path = PathRef::parse(&place.text).ok()?;
-            let error = sabir_llmx::resolve(&path, &self.path, &FileSystem).err()?;
+            let error = sabir_llmx::resolve(&path, &self.path, &LinksOnDisk).err()?;
             Some(place.refuse(&error))
         });
         refused.take(MOST_REFUSED).collect()
-    }
-}
-
-struct FileSystem;
-
-impl Links for FileSystem {
-    fn at(&self, path: &str) -> Link {
-        if path.len() > LONGEST_PATH {
-            return Link::Unreadable;
-        }
-        match std::fs::read_link(path) {
-            Ok(target) => match target.into_os_string().into_string() {
-                Ok(target) => Link::To(target),
-                Err(_) => Link::Unreadable,
-            },
-            Err(error) => match error.kind() {
-                // A file or a folder; nothing; something below a file.
-                ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::NotADirectory => {
-                    Link::No
-                }
-                _ => Link::Unreadable,
-            },
-        }
     }
 }
 
