@@ -1,4 +1,6 @@
 //! The machine, by transcripts. Each test names the rules of docs/protocol/queue-pair.md it shows.
+//!
+//! Long because a transcript is read beside its script, and rules that meet are shown together.
 
 use expect_test::{Expect, expect};
 use sabir_engine::{Op, Session};
