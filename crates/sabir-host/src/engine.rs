@@ -69,6 +69,7 @@ pub struct Connection {
 }
 
 /// What came over a wire.
+#[expect(clippy::large_enum_variant, reason = "few are on their way, and most are the large one")]
 #[derive(Debug)]
 pub enum Incoming {
     Submission(Decoded),

@@ -45,11 +45,8 @@ impl<R: AsyncRead + Unpin + Send> LineSource<R> {
         let mut line = Vec::new();
         let mut is_too_long = false;
         loop {
-            let bytes = match self.bytes.fill_buf().await {
-                Ok(bytes) => bytes,
-                // A broken wire is one that has ended.
-                Err(_) => return None,
-            };
+            // A broken wire is one that has ended.
+            let Ok(bytes) = self.bytes.fill_buf().await else { return None };
             if bytes.is_empty() {
                 return match (is_too_long, line.is_empty()) {
                     (true, _) => Some(Frame::TooLong),

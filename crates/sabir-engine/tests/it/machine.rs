@@ -458,6 +458,97 @@ fn input_replaces_the_running_task() {
     );
 }
 
+/// QP-S10: who replaces a task and interrupts before the new one has begun means both.
+#[test]
+fn an_interrupt_reaches_what_waits_to_replace_a_task() {
+    check(
+        "configure
+         input 1 first
+         model #1 call c1 sleep 9
+         input 2 second
+         op i {\"type\":\"interrupt\"}
+         tool #2 exit 130 -",
+        expect![[r#"
+            > configure
+              c session_configured approval_policy="on-request" history_items=0
+            > input 1 first
+              1 task_started
+              record user: first
+              ask #1 [user: first]
+            > model #1 call c1 sleep 9
+              record call c1 shell
+              1 exec_command_begin call_id="c1" command=["sleep","9"]
+              start #2 sleep 9 in the sandbox
+            > input 2 second
+              hang up #1
+              stop #2
+              wake at 5000
+            > op i {"type":"interrupt"}
+              2 turn_aborted reason="interrupted"
+              2 error message="interrupted"
+            > tool #2 exit 130 -
+              1 exec_command_end call_id="c1" exit_code=130 stdout="-"
+              record output c1: aborted by the user
+            -
+              1 turn_aborted reason="replaced"
+        "#]],
+    );
+}
+
+/// QP-14: the end of the last whole turn is a point like any other.
+#[test]
+fn naming_the_last_response_leaves_out_what_was_interrupted_after_it() {
+    check(
+        "configure
+         input 1 first
+         model #1 message one
+         model #1 done r1
+         input 2 second
+         model #2 call c1 sleep 9
+         op i {\"type\":\"interrupt\"}
+         tool #3 exit 130 -
+         input 3 third after=r1",
+        expect![[r#"
+            > configure
+              c session_configured approval_policy="on-request" history_items=0
+            > input 1 first
+              1 task_started
+              record user: first
+              ask #1 [user: first]
+            > model #1 message one
+              1 agent_message message="one"
+            > model #1 done r1
+              record agent: one
+              record turn response_id="r1"
+              1 turn_complete response_id="r1"
+              1 task_complete last_agent_message="one"
+            > input 2 second
+              2 task_started
+              record user: second
+              ask #2 [user: first | agent: one | user: second]
+            > model #2 call c1 sleep 9
+              record call c1 shell
+              2 exec_command_begin call_id="c1" command=["sleep","9"]
+              start #3 sleep 9 in the sandbox
+            > op i {"type":"interrupt"}
+              hang up #2
+              stop #3
+              wake at 5000
+            > tool #3 exit 130 -
+              2 exec_command_end call_id="c1" exit_code=130 stdout="-"
+              record output c1: aborted by the user
+            -
+              2 turn_aborted reason="interrupted"
+              2 error message="interrupted"
+            > input 3 third after=r1
+              3 task_started
+              record branch after="r1"
+              record user: third
+              ask #4 [user: first | agent: one | user: third]
+        "#]],
+    );
+}
+
 /// QP-S10: an interrupt ends the task with the error "interrupted".
 #[test]
 fn an_interrupt_while_the_model_streams() {

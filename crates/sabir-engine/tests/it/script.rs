@@ -7,6 +7,8 @@
 //! `tool #N exit CODE TEXT|denied TEXT|ok TEXT|fail TEXT|out TEXT`, `approve ID CALL DECISION`,
 //! `patch ID CALL DECISION`, `op ID JSON`, `external NAME=EFFECTS...`, `unattended`, `tick`.
 
+#![expect(clippy::expect_used, reason = "a script that cannot be read should say where")]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

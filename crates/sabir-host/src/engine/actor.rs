@@ -1,7 +1,7 @@
 //! The task that owns a session: it waits, tells the machine, has what came of it stored, and only
 //! then shows and does it. While the disk works, it goes on listening.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use sabir_engine::{
@@ -38,7 +38,7 @@ pub(super) struct Actor {
     news: mpsc::Receiver<Input>,
     pub(super) tell: mpsc::Sender<Input>,
     /// Ends one request, or one piece of work.
-    pub(super) stops: HashMap<u64, CancellationToken>,
+    pub(super) stops: BTreeMap<u64, CancellationToken>,
     pub(super) prepared: PreparedPatches,
     /// Requests and work; each ends with its number.
     pub(super) running: JoinSet<u64>,
@@ -98,7 +98,7 @@ impl Actor {
             backlog: VecDeque::new(),
             news,
             tell,
-            stops: HashMap::new(),
+            stops: BTreeMap::new(),
             prepared: PreparedPatches::default(),
             running: JoinSet::new(),
             claim: None,

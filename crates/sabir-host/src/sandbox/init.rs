@@ -15,7 +15,7 @@ use rustix::process::{
     set_parent_process_death_signal, setrlimit,
 };
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities,
 };
 
@@ -89,19 +89,6 @@ fn drop_capabilities() -> Result<(), Errno> {
     clear_ambient_capability_set()?;
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
-}
-
-/// For a command of root with full access. The program keeps its secrets by closing itself to
-/// others, which does not hold for who may look into every process. Who is not root cannot do this
-/// and need not: the program is closed to them anyway. Debugging what one started needs no such
-/// right.
-pub(super) fn drop_looking_into_others() {
-    let looking = CapabilitySet::SYS_PTRACE;
-    let _ = remove_capability_from_bounding_set(looking);
-    if let Ok(mut sets) = capabilities(None) {
-        sets.inheritable.remove(looking);
-        let _ = set_capabilities(None, sets);
-    }
 }
 
 /// Also for the supervisor, whose command has full access.

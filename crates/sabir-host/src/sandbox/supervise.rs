@@ -56,13 +56,10 @@ fn supervise(socket: &UnixStream, task: &Task) -> Result<Report, String> {
     // Dropped last: `.git` may appear again when nobody is left to write it.
     let mut placeholders = Placeholders::default();
     let (child, inner) = match &task.how {
-        How::FullAccess => {
-            init::drop_looking_into_others();
-            match init::spawn(&task.command) {
-                Ok(child) => (child, None),
-                Err(status) => return Ok(Report::Ended { status, left: Vec::new() }),
-            }
-        }
+        How::FullAccess => match init::spawn(&task.command) {
+            Ok(child) => (child, None),
+            Err(status) => return Ok(Report::Ended { status, left: Vec::new() }),
+        },
         How::Bubblewrap { confined, .. } | How::Namespaces { confined } => {
             let (child, inner) = start(socket, task, confined, &mut placeholders)?;
             (child, Some(inner))
