@@ -212,7 +212,7 @@ impl Desk {
             };
             let commands = match desk.find(&id) {
                 Some(commands) => {
-                    let load = Command::Load { configure: Some(configure), responder };
+                    let load = Command::Load { configure: Some(Box::new(configure)), responder };
                     // A session that has ended drops the responder, and that is an answer.
                     let _ = commands.send(load).await;
                     commands
@@ -267,9 +267,11 @@ impl Desk {
 
     /// Cancelling what does not exist is not worth an answer: notifications have none.
     fn cancel(&self, id: &SessionId) {
-        if let Some(commands) = self.find(id) {
+        let Some(commands) = self.find(id) else { return };
+        // At once where it can be: what is asked after it must come after it.
+        if let Err(mpsc::error::TrySendError::Full(cancel)) = commands.try_send(Command::Cancel) {
             self.tasks.spawn(async move {
-                let _ = commands.send(Command::Cancel).await;
+                let _ = commands.send(cancel).await;
             });
         }
     }

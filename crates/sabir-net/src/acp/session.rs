@@ -36,7 +36,7 @@ pub(super) enum Command {
     Cancel,
     /// Tells the history, after new settings if there are any.
     Load {
-        configure: Option<ConfigureSession>,
+        configure: Option<Box<ConfigureSession>>,
         responder: Responder<LoadSessionResponse>,
     },
     /// Says something beside the conversation.
@@ -281,13 +281,13 @@ impl Session {
 
     fn load(
         &mut self,
-        configure: Option<ConfigureSession>,
+        configure: Option<Box<ConfigureSession>>,
         responder: Responder<LoadSessionResponse>,
     ) {
         if self.prompt.is_some() || self.loading.is_some() {
             return refuse(responder, "the session is busy: cancel its prompt before loading it");
         }
-        let configure = configure.map(|it| self.submit("configure", Op::ConfigureSession(it)));
+        let configure = configure.map(|it| self.submit("configure", Op::ConfigureSession(*it)));
         let history = self.submit("history", Op::GetHistory);
         self.loading = Some(Loading { configure, history, responder });
     }

@@ -122,15 +122,10 @@ impl Session {
                 self.end(Ok(StopReason::Cancelled)).await;
             }
             EventMsg::Error { message } => self.failed(&id, message).await,
-            EventMsg::Warning { message } => {
-                // The answer to an interrupt that came too late.
-                if id.starts_with("cancel-") {
-                } else if self.loading.is_some() {
-                    self.notices.push(message);
-                } else {
-                    self.wire.notify(Weight::Warning, message).await;
-                }
-            }
+            // The answer to an interrupt that came too late.
+            EventMsg::Warning { .. } if id.starts_with("cancel-") => {}
+            EventMsg::Warning { message } if self.loading.is_some() => self.notices.push(message),
+            EventMsg::Warning { message } => self.wire.notify(Weight::Warning, message).await,
             EventMsg::StreamError { message } => {
                 // What was streamed is not part of what comes next.
                 self.said.end();

@@ -280,3 +280,40 @@ fn an_editor_with_a_place_for_notices_gets_them_there() {
     assert_eq!(notice["sessionUpdate"], "notice");
     assert!(notice["title"].as_str().unwrap().contains("files"), "{notice}");
 }
+
+#[test]
+fn a_model_that_will_not_or_cannot_say_more_has_its_stop_reason() {
+    for (reason, stop) in [("content_filter", "refusal"), ("max_output_tokens", "max_tokens")] {
+        let world = World::new(FakeModel::start([Reply::sse([
+            responses::text_delta("I"),
+            responses::incomplete(reason),
+        ])]));
+        let config =
+            "[providers.one]\nbase_url = \"http://127.0.0.1:1/v1\"\nstream_max_retries = 0\n";
+        std::fs::write(world.home().join("sabir.toml"), config).unwrap();
+        let mut editor = world.editor(&["--provider", "one"]);
+        let session = editor.new_session(&world.work());
+        assert_eq!(editor.say(&session, "go"), stop);
+    }
+}
+
+#[test]
+fn a_stream_that_breaks_is_told_and_tried_again() {
+    let world = World::new(FakeModel::start([
+        Reply::sse([responses::text_delta("Hel")]),
+        Reply::sse([responses::message("Hello."), responses::completed("r1")]),
+    ]));
+    let mut editor = world.editor(&[]);
+    let session = editor.new_session(&world.work());
+    assert_eq!(editor.say(&session, "go"), "end_turn");
+    let told = editor.chunks(&session, "agent_thought_chunk");
+    assert!(told.contains("trying again"), "{told}");
+    let said: Vec<Value> = editor
+        .updates(&session)
+        .into_iter()
+        .filter(|it| it["sessionUpdate"] == "agent_message_chunk")
+        .map(|it| it["messageId"].clone())
+        .collect();
+    // Two messages, of which the first was never finished.
+    assert!(said.len() == 2 && said[0] != said[1], "{said:?}");
+}

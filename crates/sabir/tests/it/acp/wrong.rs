@@ -9,9 +9,9 @@ use super::World;
 /// The code and the words of an error.
 fn shown(error: &Value) -> String {
     let words = error["message"].as_str().unwrap_or_default();
-    match &error["data"] {
-        Value::Null => format!("{} {words}", error["code"]),
-        more => format!("{} {words} {more}", error["code"]),
+    match error["data"]["error"].as_str() {
+        Some(more) => format!("{} {words}: {more}", error["code"]),
+        None => format!("{} {words}", error["code"]),
     }
 }
 
@@ -38,7 +38,7 @@ fn wrong_requests_are_answered_with_words() {
             "-32603 cwd /does/not/exist cannot be used: No such file or directory (os error 2)"
         ],
     );
-    check("session/new", json!({}), expect!["-32602 Invalid params"]);
+    check("session/new", json!({}), expect!["-32602 Invalid params: missing field `cwd`"]);
     check(
         "session/prompt",
         json!({ "sessionId": "nowhere", "prompt": hi }),
@@ -49,12 +49,12 @@ fn wrong_requests_are_answered_with_words() {
     check(
         "session/prompt",
         json!({ "sessionId": session, "prompt": [] }),
-        expect!["-32603 user_input says nothing: give it items with text"],
+        expect!["-32602 the prompt says nothing"],
     );
     check(
         "session/prompt",
         json!({ "sessionId": session, "prompt": "hi" }),
-        expect!["-32602 Invalid params"],
+        expect![[r#"-32602 Invalid params: invalid type: string "hi", expected a sequence"#]],
     );
     let audio = json!([{ "type": "audio", "data": "aGk=", "mimeType": "audio/wav" }]);
     check(
