@@ -14,3 +14,4 @@ mod process;
 mod readme;
 mod sandbox;
 mod tongues;
+mod transports;
