@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use sabir_net::{Listen, Server, Token};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +21,7 @@ use crate::output::{Notes, Output};
 /// are lines on standard input and output. Every connection is a session of its own, which begins
 /// with configure_session. What is said here is the default of the sessions.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("listeners").multiple(true)))]
 #[command(after_help = "\
 Examples:
   sabir proto < submissions.jsonl > events.jsonl

@@ -22,10 +22,7 @@ async fn in_process() {
     let place = Place::new();
     let engine = Engine::open(Setup {
         home: place.home(),
-        runner: Runner::new(
-            env!("CARGO_BIN_EXE_sabir"),
-            LayerChoice::from_environment().unwrap(),
-        ),
+        runner: Runner::new(env!("CARGO_BIN_EXE_sabir"), LayerChoice::from_environment().unwrap()),
         providers: Providers::none(),
         defaults: Defaults {
             model: None,
@@ -109,7 +106,31 @@ async fn over(kind: Kind) {
 }
 
 fn expected() -> Expect {
-    expect![[""]]
+    expect![[r#"
+        - error
+        u error
+        - error
+        early error
+        c session_configured
+        t1 task_started
+        t1 exec_approval_request
+        t1 token_count
+        t1 exec_command_begin
+        t1 exec_command_end
+        t1 turn_complete
+        t1 agent_message_delta
+        t1 agent_message
+        t1 token_count
+        t1 turn_complete
+        t1 task_complete
+        t2 task_started
+        t2 agent_message_delta
+        t2 turn_aborted
+        t2 error
+        - error
+        h history
+        s shutdown_complete
+    "#]]
 }
 
 /// Everything that a transport can get wrong: bad messages, questions and answers, a task that is
@@ -145,6 +166,8 @@ async fn converse(place: &Place, mut wire: Wire) {
     wire.until("c session_configured", &mut heard).await;
     wire.send(user_input("t1", "make it")).await;
     wire.until("t1 exec_approval_request", &mut heard).await;
+    // The model is still speaking while it is asked about.
+    wire.until("t1 token_count", &mut heard).await;
     assert!(!place.work().join("made").exists());
     let approval = json!({ "type": "exec_approval", "call_id": "call_1", "decision": "approved" });
     wire.send(json!({ "id": "a", "op": approval }).to_string()).await;
