@@ -1,11 +1,26 @@
 //! Servers and clients: the transports of the queue pair, and the protocols of editors.
 
 mod acp;
+mod channel;
+mod error;
+mod greeting;
+mod grpc;
+mod guard;
+mod http;
 mod lines;
+mod server;
 mod stdio;
+mod token;
 mod transport;
+mod unix_path;
+mod ws;
 
 pub use acp::serve_acp;
+pub use error::ListenError;
+/// What is generated from `spec/proto`: the messages, and a client for programs in Rust.
+pub use grpc::v1 as queue_pair_v1;
 pub use lines::{LineSink, LineSource, lines};
+pub use server::{Listen, Listening, Server};
 pub use stdio::serve_stdio;
+pub use token::Token;
 pub use transport::{Frame, Sink, Source, carry};

@@ -1,50 +1,190 @@
 //! `sabir proto`: the queue pair for other programs.
 
+use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use anyhow::Context as _;
+use clap::{ArgGroup, Args};
+use sabir_net::{Listen, Server, Token};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::agent_args::{AgentArgs, runtime};
 use crate::exit::Exit;
-use crate::output::Notes;
+use crate::output::{Notes, Output};
 
-/// Serve the engine to another program, as lines of JSON
+/// Serve the engine to another program, as messages of JSON
 ///
-/// Each line that comes in is a submission, each line that goes out an event. The session begins
-/// with configure_session. What is said here is the default of the session.
+/// Each message that comes in is a submission, each that goes out an event. Without a listener they
+/// are lines on standard input and output. Every connection is a session of its own, which begins
+/// with configure_session. What is said here is the default of the sessions.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("listeners").multiple(true)))]
 #[command(after_help = "\
 Examples:
   sabir proto < submissions.jsonl > events.jsonl
   echo '{\"id\":\"1\",\"op\":{\"type\":\"configure_session\",\"model\":\"m\"}}' | sabir proto \\
       --base-url http://127.0.0.1:8080/v1
+  sabir proto --tcp 127.0.0.1:7000 --unix ~/.sabir.sock
+  sabir proto --ws 127.0.0.1:0 --json
+  sabir proto --http 127.0.0.1:7001 &
+  curl --http2-prior-knowledge -N -T submissions.jsonl -X POST http://127.0.0.1:7001/session
+  sabir proto --grpc 0.0.0.0:7002 --token-file ~/.sabir-token
 
-When the input ends, what runs is finished, and what would have to be asked for is denied.
+When the input of a session ends, what runs is finished, and what would have to be asked for is
+denied. When its reader goes away, everything it runs is stopped.
+
+A listener that other machines can reach needs a token: --token-file, or SABIR_TOKEN. Where there is
+a token, every client must send it: as the first line {\"authorization\":\"Bearer TOKEN\"}, or in the
+header authorization.
 
 Exit codes:
-  0  the session is over
-  2  the command line is wrong, or the engine cannot be opened")]
+  0    the session is over, or the server was told to end (SIGTERM)
+  2    the command line is wrong, the engine cannot be opened, or an address cannot be used
+  130  interrupted")]
 pub(crate) struct ProtoArgs {
+    /// Lines of JSON over TCP; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", value_parser = address, group = "listeners")]
+    tcp: Vec<SocketAddr>,
+    /// Lines of JSON over a Unix socket, for you alone
+    #[arg(long, value_name = "PATH", group = "listeners")]
+    unix: Vec<PathBuf>,
+    /// WebSocket at /, a message in each text frame
+    #[arg(long, value_name = "ADDR", value_parser = address, group = "listeners")]
+    ws: Vec<SocketAddr>,
+    /// HTTP/2 without TLS: POST /session, lines of JSON in both bodies
+    #[arg(long, value_name = "ADDR", value_parser = address, group = "listeners")]
+    http: Vec<SocketAddr>,
+    /// gRPC without TLS: sabir.queue_pair.v1.QueuePair/Session
+    #[arg(long, value_name = "ADDR", value_parser = address, group = "listeners")]
+    grpc: Vec<SocketAddr>,
+    /// A file that only you can read, with the token that clients must send
+    #[arg(long, value_name = "FILE", requires = "listeners")]
+    token_file: Option<PathBuf>,
+    /// Print where it listens as lines of JSON on standard output
+    #[arg(long, requires = "listeners")]
+    json: bool,
     #[command(flatten)]
     agent: AgentArgs,
 }
 
 impl ProtoArgs {
     pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
-        let opened = self.agent.open().and_then(|engine| Ok((engine, runtime()?)));
-        let (engine, runtime) = match opened {
-            Ok(opened) => opened,
+        let runtime = match runtime() {
+            Ok(runtime) => runtime,
             Err(error) => {
                 notes.error(error);
                 return Exit::Unusable.into();
             }
         };
-        runtime.block_on(async {
-            sabir_net::serve_stdio(&engine).await;
-            engine.shutdown().await;
-        });
+        let served = runtime.block_on(self.serve(notes));
         // A thread may still be waiting for a line on standard input.
         runtime.shutdown_background();
-        Exit::Done.into()
+        served.unwrap_or_else(|error| {
+            notes.error(error);
+            Exit::Unusable.into()
+        })
+    }
+
+    async fn serve(self, notes: &mut Notes) -> anyhow::Result<ExitCode> {
+        let stop = CancellationToken::new();
+        let signals = Signals::new()?;
+        let listens = self.listens();
+        if listens.is_empty() {
+            let engine = self.agent.open()?;
+            let ending = tokio::spawn(signals.cancel(stop.clone()));
+            sabir_net::serve_stdio(&engine, &stop).await;
+            engine.shutdown().await;
+            return if stop.is_cancelled() { Ok(ending.await?) } else { Ok(Exit::Done.into()) };
+        }
+        let token = self.token()?;
+        // Addresses are cheaper to find wrong than a store is to open.
+        let server = Server::bind(listens, token).await?;
+        let engine = self.agent.open()?;
+        for listening in server.listening() {
+            if self.json {
+                let mut output = Output::stdout();
+                serde_json::to_writer(&mut output, &listening)?;
+                writeln!(output)?;
+                output.flush()?;
+            }
+            notes.line(format_args!("listening on {} {}", listening.transport, listening.address));
+        }
+        let ending = tokio::spawn(signals.cancel(stop.clone()));
+        server.serve(engine.clone(), stop).await;
+        engine.shutdown().await;
+        Ok(ending.await?)
+    }
+
+    fn listens(&self) -> Vec<Listen> {
+        let mut listens = Vec::new();
+        listens.extend(self.tcp.iter().copied().map(Listen::Tcp));
+        listens.extend(self.unix.iter().cloned().map(Listen::Unix));
+        listens.extend(self.ws.iter().copied().map(Listen::WebSocket));
+        listens.extend(self.http.iter().copied().map(Listen::Http));
+        listens.extend(self.grpc.iter().copied().map(Listen::Grpc));
+        listens
+    }
+
+    /// The file, or else the environment.
+    fn token(&self) -> anyhow::Result<Option<Token>> {
+        if let Some(path) = &self.token_file {
+            return Ok(Some(Token::from_file(path)?));
+        }
+        match std::env::var_os("SABIR_TOKEN") {
+            None => Ok(None),
+            Some(text) => {
+                let text = text.to_str().context("SABIR_TOKEN is not UTF-8")?;
+                Ok(Some(Token::new(text).context("SABIR_TOKEN")?))
+            }
+        }
     }
 }
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    if let Some(port) = text.strip_prefix("localhost:")
+        && let Ok(port) = port.parse()
+    {
+        return Ok((Ipv4Addr::LOCALHOST, port).into());
+    }
+    text.parse().map_err(|_| "write it as 127.0.0.1:PORT, [::1]:PORT or localhost:PORT".to_owned())
+}
+
+/// The two signals that end a server.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> anyhow::Result<Self> {
+        let listen = |kind| signal(kind).context("signals cannot be received");
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+        })
+    }
+
+    /// The first signal stops in good order, a second at once. Returns how the program then ends.
+    async fn cancel(mut self, stop: CancellationToken) -> ExitCode {
+        let code = self.next().await;
+        stop.cancel();
+        tokio::spawn(async move {
+            let code = self.next().await;
+            // Whoever supervises the commands that still run sees us end, and ends them.
+            std::process::exit(code.into());
+        });
+        code.into()
+    }
+
+    async fn next(&mut self) -> u8 {
+        tokio::select! {
+            _ = self.interrupt.recv() => INTERRUPTED,
+            _ = self.terminate.recv() => 0,
+        }
+    }
+}
+
+const INTERRUPTED: u8 = 130;

@@ -495,7 +495,7 @@ fn an_interrupt_reaches_what_waits_to_replace_a_task() {
     );
 }
 
-/// QP-14: the end of the last whole turn is a point like any other.
+/// QP-S23: the end of the last whole turn is a point like any other.
 #[test]
 fn naming_the_last_response_leaves_out_what_was_interrupted_after_it() {
     check(

@@ -45,7 +45,8 @@ pub(super) fn stdio(room: Room) -> impl ConnectTo<Agent> + 'static {
     let incoming = stream::unfold(source, async |mut source| {
         let line = match source.next().await? {
             Frame::Message(bytes) => String::from_utf8(bytes).unwrap_or_else(|_| unreadable()),
-            Frame::TooLong => unreadable(),
+            Frame::TooLong | Frame::Unfit(_) => unreadable(),
+            Frame::Broken => return None,
         };
         Some((Ok(line), source))
     });

@@ -22,3 +22,4 @@ mod readme;
 mod sandbox;
 mod slow_reader;
 mod tongues;
+mod transports;

@@ -1,0 +1,9 @@
+//! The transports of the queue pair, through the built program and real clients.
+
+mod conformance;
+mod endings;
+mod entry;
+mod listeners;
+mod rules;
+mod server;
+mod wires;
