@@ -194,7 +194,7 @@ fn model_event(line: &str) -> ModelEvent {
 
 /// `NAME=read-only|unknown|destructive`.
 fn offered_tool(word: &str) -> OfferedTool {
-    let (name, effects) = word.split_once('=').expect("a name and its effects");
+    let (name, effects) = word.split_once('=').unwrap();
     let effects = match effects {
         "read-only" => ToolEffects::ReadOnly,
         "unknown" => ToolEffects::Unknown,
