@@ -15,7 +15,7 @@ use crate::transport::{Frame, Source};
 use v1::queue_pair_server::{QueuePair, QueuePairServer};
 use v1::{Event, Submission};
 
-#[expect(unused_qualifications, reason = "the code is generated")]
+#[expect(clippy::allow_attributes, unused_qualifications, reason = "the code is generated")]
 pub mod v1 {
     //! The messages of `sabir.queue_pair.v1`, its client and its server.
     tonic::include_proto!("sabir.queue_pair.v1");
