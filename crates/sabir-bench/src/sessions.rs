@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 use sabir_engine::{Decoded, EventMsg, decode};
 use sabir_host::process::Runner;
 use sabir_host::sandbox::LayerChoice;
-use sabir_host::{Connection, Defaults, Engine, Incoming, Providers, Setup};
+use sabir_host::{Connection, Defaults, Engine, Incoming, McpConfig, Providers, Setup};
 use sabir_testkit::fake_model::{FakeModel, Reply, responses};
 use serde_json::{Value, json};
 
@@ -86,7 +86,13 @@ impl Sessions {
 fn open(home: &Path) -> anyhow::Result<Engine> {
     let runner = Runner::new(std::env::current_exe()?, LayerChoice::None);
     let (providers, defaults) = (Providers::none(), Defaults::default());
-    Ok(Engine::open(Setup { home: home.join("home"), runner, providers, defaults })?)
+    Ok(Engine::open(Setup {
+        home: home.join("home"),
+        runner,
+        providers,
+        mcp: McpConfig::default(),
+        defaults,
+    })?)
 }
 
 async fn submit(connection: &Connection, op: &Value) -> anyhow::Result<()> {

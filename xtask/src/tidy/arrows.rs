@@ -46,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sabir-lingua",
             "sabir-engine",
             "sabir-store",
+            "sabir-host",
             "sabir-testkit",
         ],
     ),

@@ -5,14 +5,21 @@ use std::collections::BTreeSet;
 use sabir_engine::{EventMsg, decode};
 use sabir_host::process::Runner;
 use sabir_host::sandbox::LayerChoice;
-use sabir_host::{Connection, Defaults, Engine, Incoming, Providers, Setup, Shown};
+use sabir_host::{Connection, Defaults, Engine, Incoming, McpConfig, Providers, Setup, Shown};
 use sabir_testkit::fake_model::{FakeModel, Reply, responses};
 use serde_json::{Value, json};
 
 fn engine(home: &std::path::Path) -> Engine {
     let runner = Runner::new("/nonexistent", LayerChoice::None);
     let (providers, defaults) = (Providers::none(), Defaults::default());
-    Engine::open(Setup { home: home.to_owned(), runner, providers, defaults }).unwrap()
+    Engine::open(Setup {
+        home: home.to_owned(),
+        runner,
+        providers,
+        mcp: McpConfig::default(),
+        defaults,
+    })
+    .unwrap()
 }
 
 async fn submit(connection: &Connection, id: &str, op: &Value) {

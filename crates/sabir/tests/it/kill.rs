@@ -23,7 +23,6 @@ const LINES: [(&str, &str); 4] = [("c1", "one"), ("c3a", "two"), ("c3b", "three"
 const LONGEST_DELAY_US: u64 = 12_000;
 
 #[test]
-#[expect(clippy::print_stdout, reason = "a failure must say how to repeat it")]
 fn a_kill_at_any_point_loses_nothing_and_repeats_nothing() {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let points = number("SABIR_KILL_POINTS").unwrap_or(POINTS);

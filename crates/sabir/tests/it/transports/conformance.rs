@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use sabir_engine::MAX_LINE_BYTES;
 use sabir_host::process::Runner;
 use sabir_host::sandbox::LayerChoice;
-use sabir_host::{Defaults, Engine, Providers, Setup};
+use sabir_host::{Defaults, Engine, McpConfig, Providers, Setup};
 use sabir_net::{Frame, Sink, Source};
 use sabir_testkit::fake_model::{FakeModel, Reply, responses};
 use serde_json::json;
@@ -24,6 +24,7 @@ async fn in_process() {
         home: place.home(),
         runner: Runner::new(env!("CARGO_BIN_EXE_sabir"), LayerChoice::from_environment().unwrap()),
         providers: Providers::none(),
+        mcp: McpConfig::default(),
         defaults: Defaults {
             model: None,
             provider: Default::default(),
