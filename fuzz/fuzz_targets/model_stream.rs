@@ -24,9 +24,8 @@ fn decode(mut decoder: StreamDecoder, bytes: &[u8], size: usize) -> Vec<ModelEve
         decoder.push_into(piece, &mut events);
     }
     events.extend(decoder.finish());
-    let is_last = |event: &ModelEvent| {
-        matches!(event, ModelEvent::Completed { .. } | ModelEvent::Failed(_))
-    };
+    let is_last =
+        |event: &ModelEvent| matches!(event, ModelEvent::Completed { .. } | ModelEvent::Failed(_));
     assert_eq!(events.iter().filter(|event| is_last(event)).count(), 1);
     assert!(events.last().is_some_and(is_last));
     events
