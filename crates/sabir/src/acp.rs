@@ -38,7 +38,10 @@ impl AcpArgs {
                 return Exit::Unusable.into();
             }
         };
-        runtime.block_on(sabir_net::serve_acp(&engine));
+        runtime.block_on(async {
+            sabir_net::serve_acp(&engine).await;
+            engine.shutdown().await;
+        });
         // A thread may still be waiting for a line on standard input.
         runtime.shutdown_background();
         Exit::Done.into()

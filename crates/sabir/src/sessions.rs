@@ -45,6 +45,10 @@ pub(crate) struct SessionsArgs {
 #[derive(Debug, Subcommand)]
 enum SessionsCommand {
     /// Write everything that is stored of a session, as lines of JSON that `sabir replay` reads
+    #[command(after_help = "\
+Examples:
+  sabir sessions export ID > session.jsonl
+  sabir sessions export ID | sabir replay")]
     Export {
         #[command(flatten)]
         home: HomeArgs,
