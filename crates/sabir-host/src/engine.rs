@@ -84,7 +84,7 @@ pub struct Shown {
 }
 
 /// A person who reads slowly slows the model down; these are what is on its way.
-const EVENTS_ON_THE_WAY: usize = 256;
+const EVENTS_ON_THE_WAY: usize = 64;
 const SUBMISSIONS_ON_THE_WAY: usize = 64;
 
 /// An agent may give work to an agent, which may do so once more; then it does the work itself.

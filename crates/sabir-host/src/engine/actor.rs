@@ -56,10 +56,7 @@ pub(super) struct Actor {
 }
 
 /// What models and tools may say ahead.
-const NEWS_ON_THE_WAY: usize = 256;
-
-/// The most that is stored in one go, so that a fast model does not delay what it says.
-const MOST_AT_ONCE: usize = 512;
+const NEWS_ON_THE_WAY: usize = 64;
 
 /// A reader that submits without ever reading must not fill the memory.
 const MOST_BACKLOG: usize = 4096;
@@ -132,7 +129,7 @@ impl Actor {
     async fn wait(&mut self) -> Wake {
         let wake_at = self.wake_at.map(|ms| self.started + Duration::from_millis(ms));
         let is_quiet = self.backlog.is_empty();
-        let shown = self.gathered.shown.len();
+        let (shown, is_full) = (self.gathered.count(), self.gathered.is_full());
         let committing = &mut self.committing;
         let is_committing = committing.is_some();
         let stored = async {
@@ -162,7 +159,7 @@ impl Actor {
             },
             () = self.outgoing.closed(), if !self.reader_gone => Wake::ReaderGone,
             // A slow reader, or a slow disk, slows the model and the tools, and loses nothing.
-            Some(input) = self.news.recv(), if is_quiet && shown < MOST_AT_ONCE => {
+            Some(input) = self.news.recv(), if is_quiet && !is_full => {
                 Wake::News(input)
             }
             () = self.servers.changed() => Wake::Servers,
@@ -200,7 +197,7 @@ impl Actor {
             Wake::Came(Incoming::Submission(decoded)) => self.submission(decoded).await,
             Wake::News(input) => {
                 self.handle(input);
-                while self.gathered.shown.len() < MOST_AT_ONCE
+                while !self.gathered.is_full()
                     && let Ok(input) = self.news.try_recv()
                 {
                     self.handle(input);
@@ -344,7 +341,7 @@ impl Actor {
                 Output::Emit(event) => {
                     let Ok(line) = serde_json::to_string(&event) else { continue };
                     self.keep([super::journal::event(&event, &line)]);
-                    self.gathered.shown.push(Shown { event, line });
+                    self.gathered.show(Shown { event, line });
                 }
                 Output::Record(record) => {
                     if let Record::Settings { settings } = &record {

@@ -15,7 +15,9 @@ use super::{Claim, Shown};
 pub(super) struct Gathered {
     /// More than one only where the connection went over to another session.
     batches: Vec<Batch>,
-    pub(super) shown: Vec<Shown>,
+    shown: Vec<Shown>,
+    /// Of the lines in `shown`.
+    bytes: usize,
     pub(super) todo: Vec<Todo>,
     /// Sessions that were left: nobody else may open them before their end is on disk.
     pub(super) left: Vec<Claim>,
@@ -35,7 +37,26 @@ pub(super) struct Committing {
     _left: Vec<Claim>,
 }
 
+/// The most that is stored in one go: few events, so that a fast model does not delay what it says,
+/// and few bytes, so that a flood of output is not held in memory.
+const MOST_EVENTS: usize = 512;
+const MOST_BYTES: usize = 512 * 1024;
+
 impl Gathered {
+    pub(super) fn is_full(&self) -> bool {
+        self.shown.len() >= MOST_EVENTS || self.bytes >= MOST_BYTES
+    }
+
+    /// How many events wait here.
+    pub(super) fn count(&self) -> usize {
+        self.shown.len()
+    }
+
+    pub(super) fn show(&mut self, shown: Shown) {
+        self.bytes += shown.line.len();
+        self.shown.push(shown);
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.batches.is_empty() && self.shown.is_empty() && self.todo.is_empty()
     }
@@ -60,7 +81,7 @@ impl Gathered {
     }
 
     pub(super) fn commit(self, store: &Store) -> Committing {
-        let Self { batches, shown, todo, left } = self;
+        let Self { batches, shown, bytes: _, todo, left } = self;
         let store = store.clone();
         let done = Box::pin(async move {
             for batch in batches {
