@@ -16,8 +16,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-use super::config::{StdioConfig, sounds_secret};
+use super::config::StdioConfig;
 use super::text::{Redaction, clean_line};
+use crate::process::environment::sounds_secret;
 
 /// The environment that this program was started with.
 #[derive(Clone, Default)]

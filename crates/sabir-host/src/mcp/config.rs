@@ -10,6 +10,7 @@ use reqwest::Url;
 use toml::Table;
 
 use super::section::Section;
+use crate::process::environment::sounds_secret;
 
 /// The servers that tools come from, by name.
 #[derive(Debug, Clone, Default)]
@@ -244,12 +245,6 @@ impl fmt::Debug for HttpConfig {
             .field("env_headers", &self.env_headers)
             .finish()
     }
-}
-
-/// Whether a name of a variable or header sounds as if its value were secret.
-pub(super) fn sounds_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"].iter().any(|part| name.contains(part))
 }
 
 fn syntax_error(text: &str, error: &toml::de::Error) -> McpConfigError {

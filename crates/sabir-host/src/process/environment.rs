@@ -1,6 +1,6 @@
 //! The variables that a command gets.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use crate::sandbox::{Layer, Network};
 
@@ -12,7 +12,9 @@ pub(crate) fn clean(
 ) -> Vec<(OsString, OsString)> {
     let mut env: Vec<_> = inherited
         .into_iter()
-        .filter(|(name, _)| !is_secret(name) && name != SANDBOX && name != NETWORK_DISABLED)
+        .filter(|(name, _)| {
+            !sounds_secret(&name.to_string_lossy()) && name != SANDBOX && name != NETWORK_DISABLED
+        })
         .collect();
     if let Some(layer) = layer {
         env.push((SANDBOX.into(), layer.name().into()));
@@ -26,8 +28,9 @@ pub(crate) fn clean(
 const SANDBOX: &str = "SABIR_SANDBOX";
 const NETWORK_DISABLED: &str = "SABIR_SANDBOX_NETWORK_DISABLED";
 
-fn is_secret(name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_ascii_uppercase();
+/// Whether a name of a variable or header sounds as if its value were secret.
+pub(crate) fn sounds_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
     SECRET_WORDS.iter().any(|word| name.contains(word))
 }
 
@@ -46,6 +49,7 @@ mod tests {
             "MySecretThing",
             "HOME",
             "DB_PASSWORD",
+            "MYSQL_PASSWD",
             "GOOGLE_APPLICATION_CREDENTIALS",
             "SABIR_SANDBOX",
         ];
