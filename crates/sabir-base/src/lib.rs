@@ -1,6 +1,6 @@
 //! What every language of Sabir reports with: byte spans, diagnostics and a bounded list of them,
 //! edits, line numbers, near misses. And what every language is read from besides its own text:
-//! [`json`].
+//! [`json`]. [`text`] makes words of strangers fit to be shown.
 //!
 //! This crate knows no grammar and no renderer. It depends on nothing of ours.
 
@@ -12,6 +12,7 @@ pub mod json;
 mod lines;
 mod near;
 mod span;
+pub mod text;
 
 pub use codes::CodeInfo;
 pub use diagnostic::{Code, Diagnostic, Label, Severity};

@@ -2,51 +2,38 @@
 
 use crate::stream::FailureKind;
 
-/// How often a failed request, and a broken stream, may be tried again.
+/// What a failure counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RetryRules {
-    pub request_max: u32,
-    pub stream_max: u32,
+pub enum Attempts {
+    /// The request was not answered.
+    Request,
+    /// The answer broke off.
+    Stream,
 }
 
-impl Default for RetryRules {
-    fn default() -> Self {
-        Self { request_max: 4, stream_max: 5 }
-    }
-}
-
-impl RetryRules {
-    /// How often this kind of failure may be answered with another attempt: not at all when
-    /// another attempt would end in the same way.
-    pub fn max_for(&self, kind: FailureKind) -> u32 {
+impl Attempts {
+    /// Nothing where another attempt would end in the same way.
+    pub fn of(kind: FailureKind) -> Option<Self> {
         match kind {
             FailureKind::Connect | FailureKind::RateLimited | FailureKind::Server => {
-                self.request_max
+                Some(Self::Request)
             }
             FailureKind::Disconnected | FailureKind::Idle | FailureKind::Incomplete => {
-                self.stream_max
+                Some(Self::Stream)
             }
             FailureKind::ContextLength
             | FailureKind::Quota
             | FailureKind::Refused
-            | FailureKind::Configuration => 0,
+            | FailureKind::Configuration => None,
         }
     }
-}
 
-/// Whether waiting and asking again may help.
-pub fn is_retryable(kind: FailureKind) -> bool {
-    match kind {
-        FailureKind::Connect
-        | FailureKind::RateLimited
-        | FailureKind::Server
-        | FailureKind::Disconnected
-        | FailureKind::Idle
-        | FailureKind::Incomplete => true,
-        FailureKind::ContextLength
-        | FailureKind::Quota
-        | FailureKind::Refused
-        | FailureKind::Configuration => false,
+    /// How many more there are after a failure, where nobody said otherwise.
+    pub const fn usual(self) -> u32 {
+        match self {
+            Self::Request => 4,
+            Self::Stream => 5,
+        }
     }
 }
 
@@ -55,7 +42,7 @@ pub fn is_retryable(kind: FailureKind) -> bool {
 /// `jitter_seed` is any number that differs between clients: many that failed together must not
 /// come back together. What the provider asked for is never undercut by the jitter, only by the
 /// bound: a person would rather see the failure than wait for an hour.
-pub fn delay_ms(attempt: u32, retry_after_ms: Option<u64>, jitter_seed: u64) -> u64 {
+pub(crate) fn delay_ms(attempt: u32, retry_after_ms: Option<u64>, jitter_seed: u64) -> u64 {
     if let Some(asked) = retry_after_ms {
         return asked.min(LONGEST_ASKED_MS);
     }
@@ -84,29 +71,6 @@ const LONGEST_ASKED_MS: u64 = 120_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const ALL: [FailureKind; 10] = [
-        FailureKind::Connect,
-        FailureKind::RateLimited,
-        FailureKind::Server,
-        FailureKind::Disconnected,
-        FailureKind::Idle,
-        FailureKind::Incomplete,
-        FailureKind::ContextLength,
-        FailureKind::Quota,
-        FailureKind::Refused,
-        FailureKind::Configuration,
-    ];
-
-    #[test]
-    fn what_is_not_retryable_has_no_attempts() {
-        let rules = RetryRules { request_max: 2, stream_max: 3 };
-        for kind in ALL {
-            assert_eq!(rules.max_for(kind) > 0, is_retryable(kind), "{kind:?}");
-        }
-        assert_eq!(rules.max_for(FailureKind::Server), 2);
-        assert_eq!(rules.max_for(FailureKind::Idle), 3);
-    }
 
     #[test]
     fn waits_double_within_a_tenth() {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use sabir_base::text::clip_counted;
 use sabir_engine::ConfigureSession;
 use sabir_policy::{
     Action as Deed, ApprovalPolicy, Decision, Facts, Outcome, SandboxMode, SandboxPolicy, decide,
@@ -275,7 +276,7 @@ impl Turn<'_> {
             Err(_) if self.stop.is_cancelled() => return Err(ABORTED.into()),
             answer => answer?,
         };
-        Ok(content([("agent", agent.into()), ("text", bounded(text).into())]))
+        Ok(content([("agent", agent.into()), ("text", clip_counted(&text, MOST_BYTES).into())]))
     }
 }
 
@@ -331,13 +332,3 @@ fn content<const N: usize>(fields: [(&str, Value); N]) -> Content {
 
 /// The most that one observation says.
 const MOST_BYTES: usize = 256 * 1024;
-
-fn bounded(mut text: String) -> String {
-    if text.len() > MOST_BYTES {
-        let end = text.floor_char_boundary(MOST_BYTES);
-        let more = text.len() - end;
-        text.truncate(end);
-        text.push_str(&format!("\n[... {more} more bytes ...]"));
-    }
-    text
-}

@@ -10,9 +10,9 @@ mod handler;
 mod http;
 mod names;
 mod output;
+mod redaction;
 mod section;
 mod server;
-mod text;
 mod tool;
 
 use std::ffi::OsString;
@@ -25,6 +25,7 @@ use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerR
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use sabir_base::is_near;
+use sabir_base::text::one_line;
 use serde_json::{Map, Value};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -38,7 +39,6 @@ pub use tool::{ExternalTool, ToolEffects};
 use child::Environment;
 use connection::{Ground, describe_service};
 use server::{Board, Link, Request, Server, Shelf};
-use text::clean_line;
 
 /// All configured servers. Dropping it ends them in the background; [`Mcp::shutdown`] also waits.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl Mcp {
         let arguments = match arguments {
             Value::Object(members) => members,
             Value::Null => Map::new(),
-            _ => return Err(McpError::BadArguments { name: clean_line(name, 80) }),
+            _ => return Err(McpError::BadArguments { name: one_line(name, 80) }),
         };
         server.call(tool, arguments, &cancel).await
     }
@@ -156,7 +156,7 @@ impl Mcp {
         }
         let known = self.tools().into_iter().map(|tool| tool.info.name);
         let nearest = known.into_iter().find(|known| is_near(name, known));
-        Err(McpError::UnknownTool { name: clean_line(name, 80), nearest })
+        Err(McpError::UnknownTool { name: one_line(name, 80), nearest })
     }
 }
 
@@ -232,7 +232,7 @@ impl Handle {
             Ok(result) => result,
             Err(ServiceError::McpError(error)) => {
                 self.failures.store(0, Ordering::Relaxed);
-                let message = link.redaction.apply(&clean_line(&error.message, 2000));
+                let message = link.redaction.apply(&one_line(&error.message, 2000));
                 return Err(McpError::Refused { server, tool, code: error.code.0, message });
             }
             Err(error) => {

@@ -1,6 +1,7 @@
 //! What a person approved for the rest of a session, as data that can be listed, described and
 //! taken back.
 
+use sabir_base::text::with_hidden_shown;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -65,27 +66,32 @@ impl Grant {
     pub fn describe(&self) -> String {
         match self {
             Self::Command { argv, cwd, confinement } => {
-                format!("exactly `{}` in {}{}", line(argv), shown(cwd), outside(*confinement))
+                format!(
+                    "exactly `{}` in {}{}",
+                    as_typed(argv),
+                    with_hidden_shown(cwd),
+                    outside(*confinement)
+                )
             }
             Self::Prefix { argv_prefix, .. } if argv_prefix.is_empty() => "nothing".to_owned(),
             Self::Prefix { argv_prefix, cwd, confinement } => {
-                let place = cwd.as_ref().map_or("any folder".to_owned(), |cwd| shown(cwd));
+                let place = cwd.as_ref().map_or("any folder".into(), |cwd| with_hidden_shown(cwd));
                 format!(
                     "every command that begins with `{}` in {place}{}, but no scripts and nothing \
                      destructive",
-                    line(argv_prefix),
+                    as_typed(argv_prefix),
                     outside(*confinement)
                 )
             }
             Self::Files { paths } => {
-                let paths: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+                let paths: Vec<_> = paths.iter().map(|path| with_hidden_shown(path)).collect();
                 format!("changes to {}", paths.join(", "))
             }
             Self::Tool { server, tool } => {
                 format!(
                     "every call of the tool `{}` of the server `{}`",
-                    shown(tool),
-                    shown(server)
+                    with_hidden_shown(tool),
+                    with_hidden_shown(server)
                 )
             }
         }
@@ -99,22 +105,13 @@ fn outside(confinement: Confinement) -> &'static str {
     }
 }
 
-/// A command as it would be typed, so that it is seen where a word ends.
-fn line(argv: &[String]) -> String {
+/// A command as it would be typed, so that it is seen where a word ends. What is hidden in it is
+/// spelled out: somebody decides about it.
+pub fn as_typed(argv: &[String]) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:,+@%=^".contains(c);
-    let quote = |word: &String| {
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word.clone()
-        } else {
-            format!("'{}'", shown(word).replace('\'', r"'\''"))
-        }
+    let quote = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", with_hidden_shown(word).replace('\'', r"'\''")),
     };
     argv.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
-/// Nothing that a terminal would obey.
-fn shown(text: &str) -> String {
-    let escape =
-        |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(escape).collect()
 }

@@ -12,7 +12,7 @@ pub use command::{Assessment, Verdict, assess};
 pub use gate::{
     Action, Confinement, Decision, Facts, Outcome, ServerTrust, ToolEffects, ToolHints, decide,
 };
-pub use grant::{Grant, Request};
+pub use grant::{Grant, Request, as_typed};
 pub use roots::{PatchReach, Root, reach, writable_roots};
 pub use rule::RuleId;
 pub use settings::{ApprovalPolicy, SandboxMode, SandboxPolicy};

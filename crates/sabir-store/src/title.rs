@@ -1,5 +1,6 @@
 //! A title for a session that was given none: the first words of its user.
 
+use sabir_base::text::one_line;
 use serde::Deserialize;
 
 /// The first text of a submission whose op is `user_input`, on one line and shortened.
@@ -20,18 +21,7 @@ pub(crate) fn first_input(submission: &str) -> Option<String> {
 }
 
 fn shorten(text: &str) -> Option<String> {
-    let mut title = String::new();
-    for word in text.split_whitespace() {
-        if !title.is_empty() {
-            title.push(' ');
-        }
-        title.push_str(word);
-        if let Some((end, _)) = title.char_indices().nth(LENGTH) {
-            title.truncate(end);
-            title.push('…');
-            break;
-        }
-    }
+    let title = one_line(text, LENGTH);
     (!title.is_empty()).then_some(title)
 }
 

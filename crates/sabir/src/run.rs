@@ -1,6 +1,7 @@
 //! `sabir run`: a task here, with a person's answers on the terminal.
 
 mod answers;
+mod local;
 mod show;
 
 use std::io::IsTerminal as _;
@@ -29,6 +30,7 @@ Examples:
   sabir run --model qwen3 --base-url http://127.0.0.1:11434/v1 --wire chat \"explain main.rs\"
   sabir run --sandbox read-only --approval never --json \"list the TODOs\" > events.jsonl
 
+Without a model, those that are served on this machine are offered.
 The answer goes to standard output, everything else to standard error.
 Ctrl-C interrupts the task; twice ends the program.
 
@@ -60,7 +62,15 @@ pub(crate) struct HowArgs {
 }
 
 impl RunArgs {
-    pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
+    pub(crate) fn run(mut self, notes: &mut Notes) -> ExitCode {
+        let chosen = match self.agent.names_a_model() {
+            Ok(false) => local::choose(&mut self.agent, !self.how.json),
+            named => named.map(|_| ()),
+        };
+        if let Err(error) = chosen {
+            notes.error(error);
+            return Exit::Unusable.into();
+        }
         let configure = self.agent.configure();
         converse(&self.agent, configure, self.task, None, &self.how, notes)
     }

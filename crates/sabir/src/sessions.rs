@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
+use sabir_base::text::without_hidden;
 use sabir_engine::{ConfigureSession, Event};
 use sabir_store::{Line, Reader, Scope, SessionFilter, SessionId, SessionSummary, StoreError};
 
@@ -152,7 +153,7 @@ impl SessionsArgs {
 
 fn in_one_line(session: &SessionSummary) -> String {
     let title = session.title.as_deref().unwrap_or("(nothing was asked)");
-    let title: String = title.chars().filter(|c| !c.is_control()).collect();
+    let title = without_hidden(title);
     let turns = if session.turns == 1 { "turn" } else { "turns" };
     format!("{}  {} {turns}  {}  {title}", session.id.as_str(), session.turns, session.cwd)
 }

@@ -15,11 +15,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-axon", &["sabir-base", "sabir-grammar"]),
     ("sabir-llmx", &["sabir-base", "sabir-grammar"]),
     ("sabir-lingua", &["sabir-base", "sabir-axon", "sabir-llmx"]),
-    ("sabir-policy", &[]),
+    ("sabir-policy", &["sabir-base"]),
     ("sabir-llmcp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
     ("sabir-engine", &["sabir-base", "sabir-policy"]),
     ("sabir-ldp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
-    ("sabir-store", &[]),
+    ("sabir-store", &["sabir-base"]),
     ("sabir-host", &["sabir-base", "sabir-llmx", "sabir-policy", "sabir-engine", "sabir-store"]),
     ("sabir-net", &["sabir-base", "sabir-policy", "sabir-engine", "sabir-store", "sabir-host"]),
     (

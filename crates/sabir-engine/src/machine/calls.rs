@@ -1,6 +1,6 @@
 //! How calls go: understood, judged, asked about, started, finished.
 
-use std::fmt::Write as _;
+use sabir_base::text::clip_counted;
 
 use super::gate::{Judgement, Verdict};
 use super::input::{PreparedPatch, ToolEvent, ToolResult};
@@ -8,7 +8,7 @@ use super::task::{Call, CallState, Kind, Subject};
 use super::thread::{ApprovalState, Record};
 use super::{Changes, Open, Output, Work};
 use crate::items::Item;
-use crate::protocol::{Decision, EventMsg, ExecOutput, FileChange};
+use crate::protocol::{Decision, EventMsg, ExecOutput};
 use crate::tools::{LONGEST_TIMEOUT, Shell, ToolCall};
 
 /// What a model is told of a call that was stopped, or never started.
@@ -143,8 +143,9 @@ impl Open {
             return;
         }
         match patch {
-            Ok(PreparedPatch { changes, paths }) => {
+            Ok(PreparedPatch { changes, unified_diff, paths }) => {
                 call.changes = changes;
+                call.unified_diff = unified_diff;
                 call.paths.clone_from(&paths);
                 let verdict = self.judge_patch(&paths);
                 self.follow(key, Subject::Patch, verdict, now);
@@ -485,7 +486,7 @@ impl Open {
                 call_id,
                 tool: call.tool.clone(),
                 success: result.success,
-                output: shorten(&result.output, SHOWN_OUTPUT_BYTES),
+                output: clip_counted(&result.output, SHOWN_OUTPUT_BYTES).into_owned(),
             },
         };
         self.emit(sub_id, msg);
@@ -513,8 +514,8 @@ impl Open {
         call.state = CallState::Done;
         let call_id = call.call_id.clone();
         if result.success && !call.changes.is_empty() {
-            let changes = call.changes.clone();
-            task.turn.diffs.push(changes);
+            let diff = std::mem::take(&mut call.unified_diff);
+            task.turn.diffs.push(diff);
         }
         if let Some(undo) = result.undo {
             self.record(Record::Changed { sub_id: sub_id.clone(), undo });
@@ -609,6 +610,7 @@ impl Call {
             cwd,
             state: CallState::Preparing,
             changes: Changes::new(),
+            unified_diff: String::new(),
             paths: Vec::new(),
             auto_approved: true,
         }
@@ -624,7 +626,7 @@ impl Call {
 
     fn in_words(&self) -> String {
         match &self.call {
-            ToolCall::Shell(shell) => shell.command.join(" "),
+            ToolCall::Shell(shell) => sabir_policy::as_typed(&shell.command),
             ToolCall::ApplyPatch { .. } => {
                 let names: Vec<&str> = self.changes.keys().map(String::as_str).collect();
                 format!("patch {}", names.join(", "))
@@ -653,44 +655,10 @@ impl ToolCall {
     }
 }
 
-/// The changes of a turn as one text.
-pub(super) fn unified_diff(patches: &[Changes]) -> String {
-    let mut text = String::new();
-    for (path, change) in patches.iter().flatten() {
-        match change {
-            FileChange::Add { content } => {
-                let lines: Vec<&str> = content.lines().collect();
-                let _ =
-                    writeln!(text, "--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{} @@", lines.len());
-                lines.iter().for_each(|line| _ = writeln!(text, "+{line}"));
-            }
-            FileChange::Delete { content } => {
-                let lines: Vec<&str> = content.lines().collect();
-                let _ =
-                    writeln!(text, "--- a/{path}\n+++ /dev/null\n@@ -1,{} +0,0 @@", lines.len());
-                lines.iter().for_each(|line| _ = writeln!(text, "-{line}"));
-            }
-            FileChange::Update { unified_diff, .. } => text.push_str(unified_diff),
-        }
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
-    }
-    text
-}
-
 /// A path that may be relative, against a folder. Lexical: who opens it decides what it leads to.
 fn join(base: &str, path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();
     }
     format!("{}/{path}", base.trim_end_matches('/'))
-}
-
-fn shorten(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(most);
-    format!("{}\n[... {} more bytes ...]", &text[..end], text.len() - end)
 }

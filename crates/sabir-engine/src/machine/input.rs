@@ -51,6 +51,8 @@ pub struct OfferedTool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreparedPatch {
     pub changes: Changes,
+    /// The same, as `diff` and `git` write it.
+    pub unified_diff: String,
     /// Every file that it touches, absolute.
     pub paths: Vec<String>,
 }

@@ -61,8 +61,8 @@ pub(super) struct Turn {
     pub(super) broken: Option<ModelFailure>,
     /// What was written for a summary.
     pub(super) summary: String,
-    /// The patches of this turn.
-    pub(super) diffs: Vec<Changes>,
+    /// The patches of this turn, as unified diffs.
+    pub(super) diffs: Vec<String>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +84,7 @@ pub(super) struct Call {
     pub(super) cwd: String,
     pub(super) state: CallState,
     pub(super) changes: Changes,
+    pub(super) unified_diff: String,
     pub(super) paths: Vec<String>,
     pub(super) auto_approved: bool,
 }

@@ -6,9 +6,8 @@ use super::thread::Record;
 use super::{Open, Output};
 use crate::items::{Item, Role, Summary};
 use crate::protocol::EventMsg;
-use crate::retry;
-use crate::stream::ModelRequest;
-use crate::stream::{FailureKind, ModelEvent, ModelFailure, Usage};
+use crate::retry::{self, Attempts};
+use crate::stream::{ModelEvent, ModelFailure, ModelRequest, Usage};
 
 impl Open {
     /// Begins a turn, after what was said meanwhile has joined the thread.
@@ -172,20 +171,13 @@ impl Open {
         let (request_max, stream_max) =
             (self.settings.request_max_retries, self.settings.stream_max_retries);
         let Some(task) = &mut self.task else { return };
-        let (count, max) = match failure.kind {
-            FailureKind::Connect | FailureKind::RateLimited | FailureKind::Server => {
-                task.request_failures += 1;
-                (task.request_failures, request_max)
-            }
-            FailureKind::Disconnected | FailureKind::Idle | FailureKind::Incomplete => {
-                task.stream_failures += 1;
-                (task.stream_failures, stream_max)
-            }
-            FailureKind::ContextLength
-            | FailureKind::Quota
-            | FailureKind::Refused
-            | FailureKind::Configuration => return self.give_up(failure.message, now),
+        let (failures, max) = match Attempts::of(failure.kind) {
+            Some(Attempts::Request) => (&mut task.request_failures, request_max),
+            Some(Attempts::Stream) => (&mut task.stream_failures, stream_max),
+            None => return self.give_up(failure.message, now),
         };
+        *failures += 1;
+        let count = *failures;
         if count > max {
             let message = match max {
                 0 => failure.message,
@@ -246,7 +238,7 @@ impl Open {
         }
         self.record(Record::Turn { response_id: response_id.clone() });
         if !diffs.is_empty() {
-            let unified_diff = super::calls::unified_diff(&diffs);
+            let unified_diff = diffs.concat();
             self.emit(&sub_id, EventMsg::TurnDiff { unified_diff });
         }
         self.emit(&sub_id, EventMsg::TurnComplete { response_id });

@@ -1,12 +1,13 @@
 //! What providers say when they fail, sorted by what the retry rules care about.
 
+use sabir_base::text::one_line;
 use serde_json::Value;
 
 use super::{FailureKind, ModelFailure};
 
 impl ModelFailure {
     pub fn new(kind: FailureKind, message: impl AsRef<str>) -> Self {
-        Self { kind, message: shorten(message.as_ref()), retry_after_ms: None }
+        Self { kind, message: one_line(message.as_ref(), LONGEST_MESSAGE), retry_after_ms: None }
     }
 
     /// An answer whose status is no success. What the body says about itself counts more than the
@@ -153,30 +154,7 @@ fn wait_in_words(message: &str) -> Option<u64> {
     found.then_some(total.ceil() as u64)
 }
 
-/// One line of bounded length: a provider may answer with a whole page.
-fn shorten(message: &str) -> String {
-    let mut out = String::new();
-    let mut letters = 0;
-    for word in message.split(|it: char| it.is_whitespace() || it.is_control()) {
-        if word.is_empty() {
-            continue;
-        }
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        for letter in word.chars() {
-            if letters == LONGEST_MESSAGE {
-                out.push('…');
-                return out;
-            }
-            out.push(letter);
-            letters += 1;
-        }
-    }
-    out
-}
-
-/// Enough for what providers write on purpose.
+/// Enough for what providers write on purpose; some answer with a whole page.
 const LONGEST_MESSAGE: usize = 600;
 
 #[cfg(test)]

@@ -981,7 +981,7 @@ fn a_patch_inside_the_workspace_is_applied() {
               record changed sub_id="1" undo="Success"
               record output c1: Success
               record turn response_id="r1"
-              1 turn_diff unified_diff="--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,1 @@\n+new\n"
+              1 turn_diff unified_diff="+++ b/a.txt\n"
               1 turn_complete response_id="r1"
               ask #3 [user: one | call c1 apply_patch | output c1: Success]
             > model #3 message Done
@@ -1037,7 +1037,7 @@ fn a_patch_is_asked_for_where_it_must_be() {
               record output c1: Success
             > model #1 done r1
               record turn response_id="r1"
-              1 turn_diff unified_diff="--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,1 @@\n+new\n"
+              1 turn_diff unified_diff="+++ b/a.txt\n"
               1 turn_complete response_id="r1"
               ask #3 [user: one | call c1 apply_patch | output c1: Success]
         "#]],

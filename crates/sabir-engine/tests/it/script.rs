@@ -213,7 +213,8 @@ fn prepared_patch(paths: &str) -> PreparedPatch {
     let changes: BTreeMap<_, _> = names.iter().map(change).collect();
     let absolute =
         |name: &&str| if name.starts_with('/') { (*name).to_owned() } else { format!("/w/{name}") };
-    PreparedPatch { changes, paths: names.iter().map(absolute).collect() }
+    let unified_diff = changes.keys().map(|name| format!("+++ b/{name}\n")).collect();
+    PreparedPatch { changes, unified_diff, paths: names.iter().map(absolute).collect() }
 }
 
 fn tool_event(line: &str) -> ToolEvent {

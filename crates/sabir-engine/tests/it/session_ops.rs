@@ -203,7 +203,11 @@ impl<'b> Run<'b> {
                 let changes = BTreeMap::from([("a".to_owned(), FileChange::Add { content })]);
                 let patch = match self.tape.below(4) {
                     0 => Err("it does not fit".to_owned()),
-                    _ => Ok(PreparedPatch { changes, paths: vec![path] }),
+                    _ => Ok(PreparedPatch {
+                        changes,
+                        unified_diff: "+new\n".to_owned(),
+                        paths: vec![path],
+                    }),
                 };
                 let key = self.number(key);
                 self.handle(Input::Prepared { key, patch });

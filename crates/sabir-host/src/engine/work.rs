@@ -98,8 +98,9 @@ fn try_patch(input: &str, cwd: &Path) -> Result<(Prepared, PreparedPatch), Strin
     let plan = sabir_engine::patch::plan(&patch, &root).map_err(|error| error.to_string())?;
     let absolute = |path: &str| cwd.join(path).to_string_lossy().into_owned();
     let paths = plan.paths().map(|path| absolute(path.as_str())).collect();
-    let changes = plan.changes();
-    Ok((Prepared { root: Arc::new(root), plan: Arc::new(plan) }, PreparedPatch { changes, paths }))
+    let (changes, unified_diff) = (plan.changes(), plan.unified_diff());
+    let prepared = PreparedPatch { changes, unified_diff, paths };
+    Ok((Prepared { root: Arc::new(root), plan: Arc::new(plan) }, prepared))
 }
 
 async fn apply(engine: &Engine, prepared: Prepared) -> ToolResult {

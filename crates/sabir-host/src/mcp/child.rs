@@ -12,12 +12,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use sabir_base::text::one_line;
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
 use super::config::StdioConfig;
-use super::text::{Redaction, clean_line};
+use super::redaction::Redaction;
 use crate::process::environment::sounds_secret;
 
 /// The environment that this program was started with.
@@ -211,7 +212,7 @@ impl LastWords {
     }
 
     fn finish_line(&mut self) {
-        let line = clean_line(&String::from_utf8_lossy(&self.line), MAX_LINE);
+        let line = one_line(&String::from_utf8_lossy(&self.line), MAX_LINE);
         self.line.clear();
         if line.is_empty() {
             return;

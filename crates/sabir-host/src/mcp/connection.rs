@@ -15,13 +15,14 @@ use rmcp::service::{
     RunningServiceCancellationToken, ServiceError, serve_client_with_lifecycle,
 };
 use rmcp::transport::{DynamicTransportError, IntoTransport};
+use sabir_base::text::one_line;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::child::{Child, Environment};
 use super::config::{ServerConfig, Transport};
 use super::handler::Handler;
-use super::text::{Redaction, clean_line};
+use super::redaction::Redaction;
 use super::tool::read_tools_singly;
 use super::{child, http};
 
@@ -205,11 +206,11 @@ pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<Listing, Failu
 pub(super) fn describe_service(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => {
-            format!("it answered with error {}: {}", error.code.0, clean_line(&error.message, 500))
+            format!("it answered with error {}: {}", error.code.0, one_line(&error.message, 500))
         }
         ServiceError::TransportSend(error) => describe_chain(error.error.as_ref()),
         ServiceError::TransportClosed => "it closed the connection".to_owned(),
-        other => clean_line(&other.to_string(), 500),
+        other => one_line(&other.to_string(), 500),
     }
 }
 
@@ -235,13 +236,13 @@ fn describe_greeting(error: &ClientInitializeError) -> Failure {
         ClientInitializeError::TransportError { error, .. } => describe_chain(error.error.as_ref()),
         ClientInitializeError::JsonRpcError(error) => {
             let newer = [ErrorCode::METHOD_NOT_FOUND, ErrorCode::UNSUPPORTED_PROTOCOL_VERSION];
-            let message = clean_line(&error.message, 500);
+            let message = one_line(&error.message, 500);
             return Failure {
                 reason: format!("it answered the greeting with error {}: {message}", error.code.0),
                 newer_protocol: newer.contains(&error.code),
             };
         }
-        other => clean_line(&other.to_string(), 500),
+        other => one_line(&other.to_string(), 500),
     };
     reason.into()
 }
@@ -262,7 +263,7 @@ fn describe_chain(error: &(dyn std::error::Error + 'static)) -> String {
         }
         source = error.source();
     }
-    clean_line(&words, 500)
+    one_line(&words, 500)
 }
 
 fn file_address(directory: &std::path::Path) -> Option<String> {

@@ -10,7 +10,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 
 use super::child::Environment;
 use super::config::HttpConfig;
-use super::text::Redaction;
+use super::redaction::Redaction;
 
 pub(super) type HttpTransport = StreamableHttpClientTransport<reqwest::Client>;
 

@@ -1,9 +1,8 @@
 //! The answer of a tool as one text for a model. What is no text is described in words.
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use sabir_base::text::{one_line, without_hidden};
 use serde_json::Value;
-
-use super::text::{clean, clean_line, floor_boundary, is_hidden};
 
 /// What a tool answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +38,7 @@ impl McpOutput {
         {
             text = rendered;
         }
-        Self { text: bound(text), is_error, structured: structured.filter(|_| !too_large) }
+        Self { text: bound(&text), is_error, structured: structured.filter(|_| !too_large) }
     }
 }
 
@@ -87,20 +86,17 @@ fn binary(what: &str, kind: &str, base64: &str) -> String {
 }
 
 fn short(word: &str) -> String {
-    clean_line(word, 200)
+    one_line(word, 200)
 }
 
-fn bound(mut text: String) -> String {
-    if text.contains(is_hidden) {
-        text = clean(&text, usize::MAX);
-    }
+fn bound(text: &str) -> String {
+    let text = without_hidden(text);
     if text.len() <= MAX_OUTPUT {
-        return text;
+        return text.into_owned();
     }
     let note = format!("\n[cut: this answer had {} bytes]", text.len());
-    text.truncate(floor_boundary(&text, MAX_OUTPUT - note.len()));
-    text.push_str(&note);
-    text
+    let end = text.floor_char_boundary(MAX_OUTPUT - note.len());
+    format!("{}{note}", &text[..end])
 }
 
 /// More than any model should read at once.
@@ -150,7 +146,7 @@ mod tests {
 
     #[test]
     fn long_answers_end_on_a_character() {
-        let text = bound("é".repeat(MAX_OUTPUT));
+        let text = bound(&"é".repeat(MAX_OUTPUT));
         assert!(text.len() <= MAX_OUTPUT && text.len() > MAX_OUTPUT - 4);
         assert!(text.ends_with("é\n[cut: this answer had 524288 bytes]"));
     }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::connection::{Connection, Failure, Ground, Listing, list_tools};
 use super::error::{McpError, McpNotice};
-use super::text::Redaction;
+use super::redaction::Redaction;
 use super::tool::{ExternalTool, offer_tools};
 
 /// What all servers share with whoever asks: notices and the news that tools changed.

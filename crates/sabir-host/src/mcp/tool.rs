@@ -1,15 +1,16 @@
 //! Tools as their servers describe them, turned into what a model may be offered. The descriptions
 //! are words of strangers: they are bounded and cleaned, and never believed.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use rmcp::model::{Tool, ToolAnnotations};
+use sabir_base::text::{clip, is_hidden, one_line, without_hidden};
 use sabir_engine::ToolInfo;
 use serde_json::{Map, Value};
 
 use super::config::ServerConfig;
 use super::names::name_tools;
-use super::text::{clean, clean_line, is_hidden};
 
 /// A tool of a server.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,7 +102,7 @@ pub(super) fn read_tools_singly(page: &Value) -> Option<(Vec<Tool>, Option<Strin
 fn describe(tool: &Tool) -> String {
     let title = tool.title.as_deref();
     let text = tool.description.as_deref().or(title).unwrap_or_default();
-    clean(text.trim(), MAX_DESCRIPTION)
+    clip(&without_hidden(text.trim()), MAX_DESCRIPTION).into_owned()
 }
 
 fn effects(annotations: Option<&ToolAnnotations>) -> ToolEffects {
@@ -134,7 +135,11 @@ fn clean_schema(value: &mut Value, depth: usize) -> Result<(), String> {
         return Err(format!("its schema is nested deeper than {MAX_DEPTH}"));
     }
     match value {
-        Value::String(text) if text.contains(is_hidden) => *text = clean(text, MAX_SCHEMA),
+        Value::String(text) => {
+            if let Cow::Owned(clean) = without_hidden(text) {
+                *text = clean;
+            }
+        }
         Value::Array(values) => {
             for value in values {
                 clean_schema(value, depth - 1)?;
@@ -149,13 +154,13 @@ fn clean_schema(value: &mut Value, depth: usize) -> Result<(), String> {
                 clean_schema(value, depth - 1)?;
             }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
     Ok(())
 }
 
 fn quote(name: &str) -> String {
-    format!("`{}`", clean_line(name, 64))
+    format!("`{}`", one_line(name, 64))
 }
 
 /// A model that is offered more has no room left to think.

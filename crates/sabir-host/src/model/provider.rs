@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::Url;
-use sabir_engine::{ProviderSettings, RetryRules, WireApi};
+use sabir_engine::{Attempts, ProviderSettings, WireApi};
 
 use super::secret::Secret;
 use file::Entry;
@@ -42,7 +42,6 @@ impl Provider {
     /// A provider with nothing but an address.
     pub fn new(base_url: impl Into<String>, wire_api: WireApi) -> Self {
         let base_url = base_url.into();
-        let rules = RetryRules::default();
         Self {
             name: base_url.clone(),
             base_url,
@@ -51,15 +50,11 @@ impl Provider {
             headers: Vec::new(),
             query_params: Vec::new(),
             model: None,
-            request_max_retries: rules.request_max,
-            stream_max_retries: rules.stream_max,
+            request_max_retries: Attempts::Request.usual(),
+            stream_max_retries: Attempts::Stream.usual(),
             stream_idle_timeout: Duration::from_secs(300),
             allow_plain_http: false,
         }
-    }
-
-    pub fn retry_rules(&self) -> RetryRules {
-        RetryRules { request_max: self.request_max_retries, stream_max: self.stream_max_retries }
     }
 
     /// Where requests go.

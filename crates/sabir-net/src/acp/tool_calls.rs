@@ -6,6 +6,8 @@ use std::path::Path;
 use agent_client_protocol::v1::schema::{
     Content, ContentBlock, TextContent, ToolCallContent, ToolCallId, ToolCallLocation, ToolKind,
 };
+use sabir_base::text::clip;
+use sabir_policy::as_typed;
 use serde_json::Value;
 
 use super::input::fence_for;
@@ -164,7 +166,7 @@ pub(super) fn title_of_command(command: &[String]) -> String {
         [shell, flag, script] if is_shell(shell) && matches!(flag.as_str(), "-c" | "-lc") => {
             script.clone()
         }
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        words => as_typed(words),
     })
 }
 
@@ -172,24 +174,12 @@ fn is_shell(word: &str) -> bool {
     matches!(word.rsplit('/').next(), Some("sh" | "bash" | "zsh" | "dash"))
 }
 
-fn quoted(word: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "-_./=:,+@%".contains(it);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
 /// More than fits on a line; less than would be a nuisance in a list. What is asked about is shown
 /// in full elsewhere.
 const TITLE_BYTES: usize = 500;
 
-fn shorten(mut title: String) -> String {
-    if title.len() > TITLE_BYTES {
-        title.truncate(title.floor_char_boundary(TITLE_BYTES));
-        title.push('…');
-    }
-    title
+fn shorten(title: String) -> String {
+    clip(&title, TITLE_BYTES).into_owned()
 }
 
 /// Where a call looks.
@@ -238,7 +228,7 @@ mod tests {
         assert_eq!(title_of("list_dir", &json!({})), "List .");
         assert_eq!(title_of("shell", &json!({ "command": "ls" })), "ls");
         assert_eq!(title_of("x__y", &json!({ "path": "a" })), "x__y");
-        assert_eq!(command(&[&"é".repeat(400)]).len(), TITLE_BYTES + '…'.len_utf8());
+        assert_eq!(command(&[&"é".repeat(400)]).len(), TITLE_BYTES - 1);
     }
 
     #[test]

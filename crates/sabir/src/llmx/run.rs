@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use sabir_base::Diagnostic;
+use sabir_base::text::with_hidden_shown;
 use sabir_host::{Action, ActionSetup, Actions, Observation, Order, Progress};
 use sabir_llmx::{Act, Batches, Content, Header, Message, Operation, Receiver, Tree};
 use tokio::sync::mpsc;
@@ -233,7 +234,7 @@ impl Runner<'_> {
                 let name = job.acts.get(index).map(name).unwrap_or_default();
                 let how = if is_ok { "ok" } else { "failed" };
                 let line = format!("{name}: {how}, {} ms", took.as_millis());
-                self.notes.line(ask::clean(&line));
+                self.notes.line(with_hidden_shown(&line));
             }
             Progress::Ended { .. } => {}
         }

@@ -5,6 +5,7 @@ use std::io::BufRead as _;
 use std::time::Instant;
 
 use sabir_engine::{Decision, Event, EventMsg};
+use sabir_policy::as_typed;
 use tokio::signal::unix::Signal;
 use tokio::sync::mpsc;
 
@@ -46,10 +47,7 @@ impl Asked {
                 Some(Self {
                     call_id: call_id.clone(),
                     is_patch: false,
-                    question: format!(
-                        "Run this command in {cwd}?\n  $ {}{why}",
-                        shell_words(command)
-                    ),
+                    question: format!("Run this command in {cwd}?\n  $ {}{why}", as_typed(command)),
                     scope: session_scope.clone(),
                 })
             }
@@ -149,28 +147,5 @@ impl Answers {
                 return (asked, decision);
             }
         }
-    }
-}
-
-/// A command as one would type it.
-pub(super) fn shell_words(command: &[String]) -> String {
-    let quote = |word: &String| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-        match !word.is_empty() && word.chars().all(plain) {
-            true => word.clone(),
-            false => format!("'{}'", word.replace('\'', r"'\''")),
-        }
-    };
-    command.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_are_shown_as_one_would_type_them() {
-        let words = ["bash", "-lc", "echo 'hi' | wc", ""].map(str::to_owned);
-        assert_eq!(shell_words(&words), r"bash -lc 'echo '\''hi'\'' | wc' ''");
     }
 }

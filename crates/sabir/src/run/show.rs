@@ -4,10 +4,10 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use sabir_base::text::{clip, with_hidden_shown, without_hidden};
 use sabir_engine::{EventMsg, FileChange, InputItem, Op, StepStatus, Submission};
 use sabir_host::Shown;
-
-use super::answers::shell_words;
+use sabir_policy::as_typed;
 
 pub(crate) struct Screen {
     json: bool,
@@ -67,13 +67,13 @@ impl Screen {
                 self.end_other();
                 self.in_answer = true;
                 self.streamed = true;
-                out(&clean(delta));
+                out(&without_hidden(delta));
             }
             EventMsg::AgentMessage { message } => {
                 self.wipe();
                 self.end_other();
                 if !std::mem::take(&mut self.streamed) {
-                    out(&clean(message));
+                    out(&without_hidden(message));
                 }
                 self.in_answer = false;
                 out("\n");
@@ -82,26 +82,26 @@ impl Screen {
                 self.end_answer();
                 self.wipe();
                 self.in_thought = true;
-                let text = self.dim(&clean(delta));
+                let text = self.dim(&without_hidden(delta));
                 err(&text);
             }
             EventMsg::AgentReasoning { text } => {
                 if !std::mem::take(&mut self.in_thought) {
-                    let text = clean(text);
+                    let text = without_hidden(text);
                     self.line(&self.dim(&text));
                 } else {
                     err("\n");
                 }
             }
             EventMsg::ExecCommandBegin { command, .. } => {
-                self.line(&self.bold(&format!("$ {}", clean(&shell_words(command)))));
+                self.line(&self.bold(&format!("$ {}", as_typed(command))));
                 self.busy("running");
             }
             EventMsg::ExecCommandOutputDelta { chunk, .. } => {
                 self.end_answer();
                 self.wipe();
                 self.in_output = !chunk.ends_with('\n');
-                err(&self.dim(&clean(chunk)));
+                err(&self.dim(&without_hidden(chunk)));
             }
             EventMsg::ExecCommandEnd { output, .. } => {
                 self.end_other();
@@ -123,7 +123,7 @@ impl Screen {
                 }
             }
             EventMsg::PatchApplyEnd { success, message, .. } => {
-                let text = clean(message);
+                let text = without_hidden(message);
                 let text = text.trim_end();
                 self.line(&if *success { self.dim(text) } else { self.red(text) });
                 self.busy("thinking");
@@ -135,18 +135,18 @@ impl Screen {
                         StepStatus::InProgress => "[>]",
                         StepStatus::Pending => "[ ]",
                     };
-                    self.line(&self.dim(&format!("  {mark} {}", clean(&step.step))));
+                    self.line(&self.dim(&format!("  {mark} {}", without_hidden(&step.step))));
                 }
             }
             EventMsg::ToolCallBegin { tool, arguments, .. } => {
-                let text = clean(&format!("{tool} {arguments}"));
-                let end = text.floor_char_boundary(160);
-                self.line(&self.dim(&format!("* {}", &text[..end])));
+                let text = format!("{tool} {arguments}");
+                let text = without_hidden(&text);
+                self.line(&self.dim(&format!("* {}", clip(&text, 160))));
                 self.busy("working");
             }
             EventMsg::ToolCallEnd { success, output, .. } => {
                 if !success {
-                    let text = clean(output);
+                    let text = without_hidden(output);
                     self.line(&self.red(&format!("  {}", text.lines().next().unwrap_or_default())));
                 }
                 self.busy("thinking");
@@ -155,12 +155,12 @@ impl Screen {
                 self.tokens = Some((total.input, total.cached, total.output));
             }
             EventMsg::Warning { message } => {
-                self.line(&self.yellow(&format!("warning: {}", clean(message))))
+                self.line(&self.yellow(&format!("warning: {}", without_hidden(message))))
             }
-            EventMsg::StreamError { message } => self.line(&self.yellow(&clean(message))),
-            EventMsg::BackgroundEvent { message } => self.line(&self.dim(&clean(message))),
+            EventMsg::StreamError { message } => self.line(&self.yellow(&without_hidden(message))),
+            EventMsg::BackgroundEvent { message } => self.line(&self.dim(&without_hidden(message))),
             EventMsg::Error { message } => {
-                self.line(&self.red(&format!("error: {}", clean(message))))
+                self.line(&self.red(&format!("error: {}", without_hidden(message))))
             }
             EventMsg::TurnAborted { .. }
             | EventMsg::TaskComplete { .. }
@@ -196,15 +196,15 @@ impl Screen {
             Op::Interrupt => "(interrupt)".to_owned(),
             _ => return,
         };
-        self.line(&self.bold(&format!("> {}", clean(&text))));
+        self.line(&self.bold(&format!("> {}", without_hidden(&text))));
     }
 
     pub(crate) fn ask(&mut self, question: &str, scope: &str) {
         if self.json {
             return;
         }
-        self.line(&self.yellow(&clean(question)));
-        self.line(&self.dim(&format!("  always covers {}", clean(scope))));
+        self.line(&self.yellow(&with_hidden_shown(question)));
+        self.line(&self.dim(&format!("  always covers {}", with_hidden_shown(scope))));
         self.asking = true;
         Self::prompt("[y]es  [n]o  [a]lways  [q]uit the task: ");
     }
@@ -288,21 +288,25 @@ impl Screen {
     fn diff(&mut self, path: &str, change: &FileChange) {
         match change {
             FileChange::Add { content } => {
-                self.line(&self.bold(&format!("add {}", clean(path))));
+                self.line(&self.bold(&format!("add {}", without_hidden(path))));
                 for line in content.lines() {
-                    self.line(&self.green(&format!("+{}", clean(line))));
+                    self.line(&self.green(&format!("+{}", without_hidden(line))));
                 }
             }
-            FileChange::Delete { .. } => self.line(&self.bold(&format!("delete {}", clean(path)))),
+            FileChange::Delete { .. } => {
+                self.line(&self.bold(&format!("delete {}", without_hidden(path))))
+            }
             FileChange::Update { unified_diff, move_path } => {
-                let to =
-                    move_path.as_ref().map(|to| format!(" -> {}", clean(to))).unwrap_or_default();
-                self.line(&self.bold(&format!("change {}{to}", clean(path))));
+                let to = move_path
+                    .as_ref()
+                    .map(|to| format!(" -> {}", without_hidden(to)))
+                    .unwrap_or_default();
+                self.line(&self.bold(&format!("change {}{to}", without_hidden(path))));
                 for line in unified_diff
                     .lines()
                     .filter(|it| !it.starts_with("---") && !it.starts_with("+++"))
                 {
-                    let text = clean(line);
+                    let text = without_hidden(line);
                     self.line(&match line.as_bytes().first() {
                         Some(b'+') => self.green(&text),
                         Some(b'-') => self.red(&text),
@@ -341,15 +345,6 @@ impl Screen {
     }
 }
 
-/// Without what could move the cursor, change colours or titles, or turn text around.
-fn clean(text: &str) -> String {
-    let hidden = |c: char| {
-        let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        (c.is_control() && c != '\n' && c != '\t') || turns
-    };
-    text.replace("\r\n", "\n").replace(hidden, "")
-}
-
 /// A closed pipe ends the show, not the work: the session goes on, and can be resumed.
 fn out(text: &str) {
     let mut out = std::io::stdout().lock();
@@ -358,14 +353,4 @@ fn out(text: &str) {
 
 fn err(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_model_says_does_not_steer_the_terminal() {
-        assert_eq!(clean("a\x1b[2Jb\x07\r\nc\u{202e}d\te"), "a[2Jb\ncd\te");
-    }
 }

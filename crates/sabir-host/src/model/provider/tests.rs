@@ -59,7 +59,7 @@ fn the_example_is_read() {
         .unwrap();
     assert_eq!(work.name, "The gateway at work");
     assert_eq!(key_of(&work), Some("WORK_MODEL_KEY-value"));
-    assert_eq!(work.retry_rules(), RetryRules { request_max: 4, stream_max: 5 });
+    assert_eq!((work.request_max_retries, work.stream_max_retries), (4, 5));
     assert_eq!(
         work.url().unwrap().as_str(),
         "https://models.example.org/v1/responses?api-version=2026-01-01"
@@ -95,7 +95,7 @@ fn later_layers_win() {
     let providers = Providers::parse(text, "x").unwrap();
     let provider = providers.resolve(&[&session, &command_line], &environment).unwrap();
     assert_eq!(provider.wire_api, WireApi::Chat);
-    assert_eq!(provider.retry_rules(), RetryRules { request_max: 100, stream_max: 2 });
+    assert_eq!((provider.request_max_retries, provider.stream_max_retries), (100, 2));
     assert_eq!(provider.stream_idle_timeout, Duration::from_millis(1));
     assert_eq!(provider.url().unwrap().as_str(), "https://a.example/v1/chat/completions");
 }

@@ -8,6 +8,7 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{Error, ErrorCode};
 use sabir_engine::{Event, EventMsg, ExecOutput, FileChange};
+use sabir_policy::as_typed;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -289,7 +290,7 @@ fn ask_to_run(command: &[String], cwd: &str, reason: Option<String>) -> Beginnin
         _ => ToolKind::Execute,
     };
     // All of it, because it is what a person answers for.
-    let mut content = output(&command.join(" "));
+    let mut content = output(&as_typed(command));
     content.push(text(format!("in {cwd}")));
     content.extend(reason.map(text));
     Beginning {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead as _, Write as _};
 
+use sabir_base::text::with_hidden_shown;
 use sabir_host::Question;
 use tokio::sync::mpsc;
 
@@ -37,8 +38,8 @@ impl Terminal {
         let Some((name, question)) = self.asked.front() else { return };
         let text = format!(
             "{name} wants to {}\n  why asked: {}\n",
-            clean(&question.what).trim_end(),
-            clean(&question.why)
+            with_hidden_shown(&question.what).trim_end(),
+            with_hidden_shown(&question.why)
         );
         prompt(&format!("{}{CHOICE}", text));
     }
@@ -79,14 +80,4 @@ fn prompt(text: &str) {
     let mut screen = std::io::stderr().lock();
     // Nobody is left to tell when it cannot be written.
     let _ = screen.write_all(text.as_bytes()).and_then(|()| screen.flush());
-}
-
-/// Nothing that a terminal would obey.
-pub(super) fn clean(text: &str) -> String {
-    let escape = |c: char| match c {
-        '\n' | '\t' => c.to_string(),
-        c if c.is_control() => c.escape_default().to_string(),
-        c => c.to_string(),
-    };
-    text.chars().map(escape).collect()
 }

@@ -39,6 +39,8 @@ impl Place {
         for name in ["SABIR_HOME", "SABIR_API_KEY", "XDG_DATA_HOME"] {
             command.env_remove(name);
         }
+        // No model server of the tester's.
+        command.env("SABIR_LOCAL_PORTS", "");
         command
     }
 

@@ -66,14 +66,32 @@ fn a_failed_task_has_its_own_exit_code() {
     assert!(outcome.stderr.contains("error: ") && outcome.stderr.contains("no such field"));
     // A wrong command line is something else.
     assert_eq!(place.run(&["run", "--approval", "sometimes", "x"]).code, 2);
-    // So is a session that cannot begin.
+    // So is one that names no model where none is to be found.
     let outcome = place.run(&["run", "x"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    let help = "sabir run --model NAME --base-url URL";
+    assert!(outcome.stderr.contains(help), "{}", outcome.stderr);
+    assert!(!place.home.join("sabir.db").exists());
+    // And a session that cannot begin.
+    let outcome = place.run(&["run", "--model", "m", "x"]);
     assert_eq!(outcome.code, 1, "{}", outcome.stderr);
-    assert!(
-        outcome.stderr.contains("--model") || outcome.stderr.contains("--base-url"),
-        "{}",
-        outcome.stderr
-    );
+    assert!(outcome.stderr.contains("--base-url"), "{}", outcome.stderr);
+}
+
+#[test]
+fn models_of_this_machine_are_listed_where_nobody_can_choose() {
+    let place = Place::new();
+    let list = json!({ "data": [{ "id": "tiny" }, { "id": "it's big" }] });
+    let server = FakeModel::start([Reply::json(200, &list)]);
+    let mut command = place.command(&["run", "x"]);
+    command.env("SABIR_LOCAL_PORTS", server.address().port().to_string());
+    let outcome = crate::process::finish(&mut command, &["run", "x"], "");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""));
+    for model in ["tiny", r"'it'\''s big'"] {
+        let base_url = server.base_url();
+        let line = format!("sabir run --model {model} --base-url {base_url} --wire chat \"TASK\"");
+        assert!(outcome.stderr.contains(&line), "{}", outcome.stderr);
+    }
 }
 
 #[test]

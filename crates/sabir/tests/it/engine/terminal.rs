@@ -3,15 +3,16 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use sabir_testkit::fake_model::{FakeModel, Gate, Reply, responses};
+use sabir_testkit::fake_model::{FakeModel, Gate, Reply, chat, responses};
+use serde_json::json;
 
 use super::client::PATIENCE;
-use super::place::{Place, output_of, runs, says};
+use super::place::{Place, output_of, runs, says, wait_for_file, wait_until_gone};
 
 /// A terminal with the program on its other side.
 struct Terminal {
@@ -26,6 +27,12 @@ struct Terminal {
 
 impl Terminal {
     fn start(place: &Place, model: &FakeModel, more: &[&str]) -> Self {
+        let base_url = model.base_url();
+        let args = ["run", "--model", "m", "--base-url", base_url.as_str()];
+        Self::of(place.command(&[&args, more].concat()))
+    }
+
+    fn of(mut command: Command) -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
@@ -34,9 +41,6 @@ impl Terminal {
             let name = name.to_str().unwrap();
             File::options().read(true).write(true).open(name).unwrap().into()
         };
-        let base_url = model.base_url();
-        let args = ["run", "--model", "m", "--base-url", base_url.as_str()];
-        let mut command = place.command(&[&args, more].concat());
         command.stdin(Stdio::from(theirs())).stdout(Stdio::from(theirs()));
         command.stderr(Stdio::from(theirs())).env("TERM", "xterm").env_remove("NO_COLOR");
         let child = command.spawn().unwrap();
@@ -74,6 +78,12 @@ impl Terminal {
 
     fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Ctrl-C, which reaches a program as this signal.
+    fn interrupt(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     }
 
     fn exit_code(&mut self) -> Option<i32> {
@@ -199,4 +209,43 @@ fn without_a_task_tasks_are_read_one_a_line() {
     terminal.press("\x04");
     assert_eq!(terminal.exit_code(), Some(0));
     assert_eq!(model.requests()[1].body["input"].as_array().unwrap().len(), 3);
+}
+
+/// Also a command that does not want to end is gone when the program is.
+#[test]
+fn ctrl_c_twice_leaves_at_once_and_nothing_behind() {
+    let place = Place::new();
+    let script = "trap '' TERM INT HUP; echo $$ > pid; while :; do sleep 0.1; done";
+    let model = FakeModel::start([runs("resp_1", "call_1", &["bash", "-c", script])]);
+    let more = ["--approval", "never", "--sandbox", "danger-full-access", "hang"];
+    let mut terminal = Terminal::start(&place, &model, &more);
+    let pid = wait_for_file(&place.work.join("pid"));
+    terminal.interrupt();
+    terminal.until("press Ctrl-C again to leave at once");
+    terminal.interrupt();
+    assert_eq!(terminal.exit_code(), Some(130), "{}", terminal.shown);
+    wait_until_gone(&pid);
+}
+
+#[test]
+fn a_model_of_this_machine_can_be_chosen() {
+    let place = Place::new();
+    let list = json!({ "data": [{ "id": "tiny" }, { "id": "big" }] });
+    let answer = [chat::text("c", "Hello."), chat::finish("c", "stop"), chat::done()];
+    let model = FakeModel::start([Reply::json(200, &list), Reply::sse(answer)]);
+    let mut command = place.command(&["run", "say hello"]);
+    command.env("SABIR_LOCAL_PORTS", model.address().port().to_string());
+    let mut terminal = Terminal::of(command);
+    terminal.until("2  big");
+    terminal.until("Which one? [1] ");
+    terminal.press("7\n");
+    terminal.until("Which one? [1] ");
+    terminal.press("2\n");
+    terminal.until("Hello.");
+    assert_eq!(terminal.exit_code(), Some(0), "{}", terminal.shown);
+    let asked = &model.requests()[1];
+    assert_eq!(
+        (asked.path.as_str(), &asked.body["model"]),
+        ("/v1/chat/completions", &json!("big"))
+    );
 }
