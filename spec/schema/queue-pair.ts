@@ -49,7 +49,7 @@ history_items: number, } | { "type": "task_started", context_window?: number | n
 /**
  * What `approved_for_session` would cover, in words.
  */
-session_scope: string, } | { "type": "exec_command_begin", call_id: string, command: Array<string>, cwd: string, } | { "type": "exec_command_output_delta", call_id: string, stream: OutputStream, 
+session_scope: string, } | { "type": "approval_expired", call_id: string, } | { "type": "exec_command_begin", call_id: string, command: Array<string>, cwd: string, } | { "type": "exec_command_output_delta", call_id: string, stream: OutputStream, 
 /**
  * Text; bytes that are none are replaced.
  */

@@ -16,7 +16,8 @@ mod tasks;
 mod thread;
 mod turns;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 pub use grants::GrantRecord;
 pub use input::{Input, OfferedTool, PreparedPatch, ToolEvent, ToolResult};
@@ -29,8 +30,9 @@ use task::{Queued, Task};
 use thread::Thread;
 
 use crate::items::Item;
-use crate::protocol::{Event, EventMsg, Op, PlanStep, Submission, TokenTotals, ToolInfo};
-use crate::stream::Usage;
+use crate::protocol::{
+    AbortReason, Event, EventMsg, Op, PlanStep, Submission, TokenTotals, ToolInfo,
+};
 
 /// A session, from before it is configured until it is shut down.
 #[derive(Debug, Default)]
@@ -52,19 +54,20 @@ enum State {
 /// A configured session.
 #[derive(Debug)]
 struct Open {
-    settings: Settings,
+    settings: Arc<Settings>,
     /// Tools of other servers, beside the built-in ones.
     external: Vec<OfferedTool>,
     thread: Thread,
     grants: Grants,
     plan: Vec<PlanStep>,
     totals: TokenTotals,
-    /// Of the last response: how full the thread is.
-    last_usage: Option<Usage>,
-    /// The thread was compacted, and no response has shown yet that this helped.
-    compacted: bool,
-    /// What tasks changed, newest last.
-    changes: Vec<(String, serde_json::Value)>,
+    /// What tasks changed, newest last, each with the number of its task.
+    changes: Vec<(u64, serde_json::Value)>,
+    /// The names under which a person was ever asked, so that a late answer to one question cannot
+    /// be taken for an answer to another.
+    asked: HashSet<String>,
+    /// What was asked and not answered, with what it is about.
+    unanswered: BTreeMap<String, String>,
     task: Option<Task>,
     queue: VecDeque<Queued>,
     /// Inputs that wait until an aborted task is gone.
@@ -78,6 +81,12 @@ struct Open {
 
 /// More than a person queues, and few enough to keep.
 const MOST_QUEUED: usize = 64;
+const TOO_MUCH_QUEUED: &str = "too much is queued already: wait for a task to end";
+
+const SHUTTING_DOWN: &str = "the engine is shutting down";
+
+/// What a model is told of a call that was stopped, or never started.
+const ABORTED: &str = "aborted";
 
 impl Session {
     /// Takes one input. `now` is in milliseconds, from any beginning, and never goes back.
@@ -91,7 +100,7 @@ impl Session {
                 self.error(id, "the engine is shut down".to_owned());
             }
             (State::Unconfigured, Input::Configure { sub_id, settings, stored, external }) => {
-                let mut open = Box::new(Open::new(*settings, external));
+                let mut open = Box::new(Open::new(Arc::from(settings), external));
                 open.configured(&sub_id, stored, now);
                 self.state = State::Open(open);
             }
@@ -111,6 +120,7 @@ impl Session {
                 | Input::Tool { .. }
                 | Input::Adopt { .. }
                 | Input::External(_)
+                | Input::Instructions(_)
                 | Input::Unattended
                 | Input::Tick,
             ) => {}
@@ -128,6 +138,14 @@ impl Session {
         match &self.state {
             State::Open(open) => open.task.is_some() || !open.queue.is_empty(),
             State::Unconfigured | State::Closed => false,
+        }
+    }
+
+    /// Under which submission the running task tells what it does.
+    pub fn task_id(&self) -> Option<&str> {
+        match &self.state {
+            State::Open(open) => open.task.as_ref().map(|task| task.sub_id.as_str()),
+            State::Unconfigured | State::Closed => None,
         }
     }
 
@@ -180,7 +198,7 @@ impl Session {
 }
 
 impl Open {
-    fn new(settings: Settings, external: Vec<OfferedTool>) -> Self {
+    fn new(settings: Arc<Settings>, external: Vec<OfferedTool>) -> Self {
         Self {
             settings,
             external,
@@ -188,9 +206,9 @@ impl Open {
             grants: Grants::default(),
             plan: Vec::new(),
             totals: TokenTotals::default(),
-            last_usage: None,
-            compacted: false,
             changes: Vec::new(),
+            asked: HashSet::new(),
+            unanswered: BTreeMap::new(),
             task: None,
             queue: VecDeque::new(),
             deferred: VecDeque::new(),
@@ -211,6 +229,7 @@ impl Open {
             Input::Unattended => self.leave_unattended(now),
             // Requests are made of what is offered then, so this holds from the next one on.
             Input::External(tools) => self.external = tools,
+            Input::Instructions(text) => Arc::make_mut(&mut self.settings).instructions = text,
             Input::Adopt { response_id, items } => self.adopt(response_id, items),
             Input::Model { attempt, event } => self.model(attempt, event, now),
             Input::Prepared { key, patch } => self.prepared(key, patch, now),
@@ -228,20 +247,24 @@ impl Open {
         external: Vec<OfferedTool>,
         now: u64,
     ) {
+        if self.is_shutting_down() {
+            return self.fail(&sub_id, SHUTTING_DOWN);
+        }
         if self.task.is_some() {
             // The spec: any running execution is aborted when the session is reconfigured.
-            self.drop_queue(crate::protocol::AbortReason::Reconfigured);
-            self.deferred.push_back(Input::Configure { sub_id, settings, stored, external });
-            self.abort(crate::protocol::AbortReason::Reconfigured, now);
-            return;
+            self.drop_queue(AbortReason::Reconfigured);
+            let input = Input::Configure { sub_id, settings, stored, external };
+            return self.defer(input, AbortReason::Reconfigured, now);
         }
+        let settings: Arc<Settings> = Arc::from(settings);
         if settings.session_id != self.settings.session_id {
-            let next_key = self.next_key;
+            let (next_key, unattended) = (self.next_key, self.unattended);
             let out = std::mem::take(&mut self.out);
             let deferred = std::mem::take(&mut self.deferred);
-            *self = Self { next_key, out, deferred, ..Self::new(*settings, external) };
+            let new = Self::new(settings, external);
+            *self = Self { next_key, unattended, out, deferred, ..new };
         } else {
-            self.settings = *settings;
+            self.settings = settings;
             self.external = external;
         }
         self.configured(&sub_id, stored, now);
@@ -252,13 +275,18 @@ impl Open {
         for record in stored.unwrap_or_default() {
             self.apply(&record);
         }
-        self.record(Record::Settings { settings: Box::new(self.settings.clone()) });
+        self.record_settings();
         let mut aborted = 0;
         if resumed {
+            aborted = self.close_open_calls();
             while self.thread.has_open_aside() {
                 self.record(Record::AsideEnd);
+                aborted += self.close_open_calls();
             }
-            aborted = self.close_open_calls();
+            for (call_id, what) in std::mem::take(&mut self.unanswered) {
+                let state = ApprovalState::Aborted;
+                self.record(Record::Approval { call_id, state, what });
+            }
         }
         let settings = &self.settings;
         let msg = EventMsg::SessionConfigured {
@@ -284,7 +312,7 @@ impl Open {
         let open = self.thread.open_calls();
         let count = open.len();
         for call_id in open {
-            let output = "aborted".to_owned();
+            let output = ABORTED.to_owned();
             self.record_item(Item::FunctionCallOutput { call_id, output });
         }
         count
@@ -298,11 +326,14 @@ impl Open {
             self.record_item(item);
         }
         self.close_open_calls();
-        self.record(Record::Turn { response_id });
+        self.record(Record::Turn { response_id, usage: None });
         self.record(Record::AsideEnd);
     }
 
     fn submit(&mut self, Submission { id, op }: Submission, now: u64) {
+        if self.is_shutting_down() {
+            return self.fail(&id, SHUTTING_DOWN);
+        }
         match op {
             // Who drives the machine turns this into `Input::Configure`.
             Op::ConfigureSession(_) => self.fail(&id, "this engine cannot be configured from here"),
@@ -317,7 +348,7 @@ impl Open {
                 self.answer(&id, task::Subject::Patch, &call_id, decision, None, now);
             }
             Op::OverrideTurnContext { cwd, model, approval_policy, sandbox_policy, effort } => {
-                let settings = &mut self.settings;
+                let settings = Arc::make_mut(&mut self.settings);
                 if let Some(cwd) = cwd {
                     settings.cwd = cwd;
                 }
@@ -330,18 +361,15 @@ impl Open {
                 }
                 settings.effort = effort.or(settings.effort);
                 let message = "the settings hold from the next turn on".to_owned();
-                let settings = Box::new(settings.clone());
-                self.record(Record::Settings { settings });
+                self.record_settings();
                 self.emit(&id, EventMsg::BackgroundEvent { message });
             }
             op @ (Op::Compact | Op::Undo | Op::Review { .. } | Op::RunUserShellCommand { .. }) => {
                 if self.task.is_none() {
                     self.start_other(id, op, now);
-                } else if self.deferred.len() >= MOST_QUEUED {
-                    self.fail(&id, "too much is queued already: wait for a task to end");
                 } else {
-                    self.deferred.push_back(Input::Submit(Submission { id, op }));
-                    self.abort(crate::protocol::AbortReason::Replaced, now);
+                    let input = Input::Submit(Submission { id, op });
+                    self.defer(input, AbortReason::Replaced, now);
                 }
             }
             Op::ListTools => {
@@ -367,10 +395,10 @@ impl Open {
                 self.emit(&id, EventMsg::History { items, last_response_id });
             }
             Op::Shutdown => {
-                self.drop_queue(crate::protocol::AbortReason::Shutdown);
+                self.drop_queue(AbortReason::Shutdown);
                 if self.task.is_some() {
-                    self.deferred.push_back(Input::Submit(Submission { id, op: Op::Shutdown }));
-                    self.abort(crate::protocol::AbortReason::Shutdown, now);
+                    let input = Input::Submit(Submission { id, op: Op::Shutdown });
+                    self.defer(input, AbortReason::Shutdown, now);
                 } else {
                     self.emit(&id, EventMsg::ShutdownComplete);
                     self.closed = true;
@@ -379,17 +407,29 @@ impl Open {
         }
     }
 
-    /// What waits, now that no task runs.
+    /// What waits, now that the task before is gone.
     fn next(&mut self, now: u64) {
-        while self.task.is_none() && !self.closed {
+        while !self.closed && !self.is_aborting() {
             if let Some(input) = self.deferred.pop_front() {
                 self.handle(input, now);
-            } else if let Some(queued) = self.queue.pop_front() {
+            } else if self.task.is_none()
+                && let Some(queued) = self.queue.pop_front()
+            {
                 self.start(queued, now);
             } else {
                 return;
             }
         }
+    }
+
+    fn is_aborting(&self) -> bool {
+        self.task.as_ref().is_some_and(|task| task.aborting.is_some())
+    }
+
+    fn is_shutting_down(&self) -> bool {
+        self.deferred
+            .iter()
+            .any(|input| matches!(input, Input::Submit(Submission { op: Op::Shutdown, .. })))
     }
 
     fn tools(&self) -> Vec<ToolInfo> {
@@ -405,7 +445,12 @@ impl Open {
     }
 
     fn record_item(&mut self, item: Item) {
-        self.record(Record::Item { item: std::sync::Arc::new(item) });
+        self.record(Record::Item { item: Arc::new(item) });
+    }
+
+    fn record_settings(&mut self) {
+        let settings = Box::new(Settings::clone(&self.settings));
+        self.record(Record::Settings { settings });
     }
 
     fn record(&mut self, record: Record) {
@@ -419,18 +464,22 @@ impl Open {
         match record {
             Record::Granted { grant } => self.grants.add(grant.clone()),
             Record::Revoked { approval_id } => self.grants.remove(approval_id),
-            Record::Changed { sub_id, undo } => self.changes.push((sub_id.clone(), undo.clone())),
+            Record::Changed { task, undo } => self.changes.push((*task, undo.clone())),
             Record::Undone => self.forget_last_changes(),
             Record::Plan { plan } => self.plan.clone_from(plan),
             Record::Tokens { total } => self.totals = *total,
-            Record::Compacted { .. } => self.last_usage = None,
+            Record::Approval { call_id, state: ApprovalState::Requested, what } => {
+                self.asked.insert(call_id.clone());
+                self.unanswered.insert(call_id.clone(), what.clone());
+            }
+            Record::Approval { call_id, .. } => _ = self.unanswered.remove(call_id),
             Record::Settings { .. }
             | Record::Item { .. }
             | Record::Turn { .. }
             | Record::Branch { .. }
             | Record::AsideBegin
             | Record::AsideEnd
-            | Record::Approval { .. } => {}
+            | Record::Compacted { .. } => {}
         }
     }
 

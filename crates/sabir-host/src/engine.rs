@@ -7,6 +7,7 @@ mod delegate;
 mod fork;
 mod gathered;
 mod images;
+mod instructions;
 mod journal;
 mod servers;
 mod work;

@@ -24,6 +24,7 @@ use sabir_engine::ModelRequest;
 use tokio_util::sync::CancellationToken;
 
 pub use local::{LocalServer, detect_local, probe_local};
+pub(crate) use provider::changed;
 pub use provider::{Provider, ProviderError, Providers};
 pub use secret::Secret;
 pub use stream::ModelStream;

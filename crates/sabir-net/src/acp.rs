@@ -39,9 +39,11 @@ use wire::{Room, Wire};
 
 /// Serves an editor on standard input and output until its input ends; then everything that was
 /// started is ended too.
-pub async fn serve_acp(engine: &Engine) {
+///
+/// What `settings` says holds for every session, also over what is stored of one that is loaded.
+pub async fn serve_acp(engine: &Engine, settings: ConfigureSession) {
     let room = Room::new();
-    let desk = Desk::new(engine.clone(), room.clone());
+    let desk = Desk::new(engine.clone(), settings, room.clone());
     let serving = serve(Arc::clone(&desk), wire::stdio(room));
     let mut serving = std::pin::pin!(serving);
     let over = desk.over.clone();
@@ -67,6 +69,7 @@ const COMMANDS_ON_THE_WAY: usize = 64;
 /// What all sessions of an editor share.
 struct Desk {
     engine: Engine,
+    settings: ConfigureSession,
     room: Room,
     sessions: Mutex<HashMap<SessionId, mpsc::Sender<Command>>>,
     tasks: TaskTracker,
@@ -141,9 +144,10 @@ async fn serve(desk: Arc<Desk>, transport: impl agent_client_protocol::ConnectTo
 }
 
 impl Desk {
-    fn new(engine: Engine, room: Room) -> Arc<Self> {
+    fn new(engine: Engine, settings: ConfigureSession, room: Room) -> Arc<Self> {
         Arc::new(Self {
             engine,
+            settings,
             room,
             sessions: Mutex::default(),
             tasks: TaskTracker::new(),
@@ -179,7 +183,7 @@ impl Desk {
         let desk = Arc::clone(self);
         self.tasks.spawn(async move {
             let notices = unused(&request.mcp_servers, &request.additional_directories);
-            let configure = match configure(None, &request.cwd) {
+            let configure = match desk.configure(None, &request.cwd) {
                 Ok(configure) => configure,
                 Err(error) => return drop(responder.respond_with_error(error)),
             };
@@ -206,7 +210,7 @@ impl Desk {
         self.tasks.spawn(async move {
             let id = request.session_id;
             let notices = unused(&request.mcp_servers, &request.additional_directories);
-            let configure = match configure(Some(&id), &request.cwd) {
+            let configure = match desk.configure(Some(&id), &request.cwd) {
                 Ok(configure) => configure,
                 Err(error) => return drop(responder.respond_with_error(error)),
             };
@@ -315,18 +319,23 @@ impl Desk {
     }
 }
 
-fn configure(session_id: Option<&SessionId>, cwd: &Path) -> Result<ConfigureSession, Error> {
-    let words = |words: String| Error::new(ErrorCode::INVALID_PARAMS, words);
-    let cwd =
-        cwd.to_str().ok_or_else(|| words(format!("the name of {} is not UTF-8", cwd.display())))?;
-    if !Path::new(cwd).is_absolute() {
-        return Err(words(format!("cwd must be absolute, and {cwd:?} is not")));
+impl Desk {
+    fn configure(
+        &self,
+        session_id: Option<&SessionId>,
+        cwd: &Path,
+    ) -> Result<ConfigureSession, Error> {
+        let words = |words: String| Error::new(ErrorCode::INVALID_PARAMS, words);
+        let named = cwd.to_str().ok_or_else(|| words(format!("{} is not UTF-8", cwd.display())))?;
+        if !cwd.is_absolute() {
+            return Err(words(format!("cwd must be absolute, and {named:?} is not")));
+        }
+        Ok(ConfigureSession {
+            session_id: session_id.map(ToString::to_string),
+            cwd: Some(named.to_owned()),
+            ..self.settings.clone()
+        })
     }
-    Ok(ConfigureSession {
-        session_id: session_id.map(ToString::to_string),
-        cwd: Some(cwd.to_owned()),
-        ..ConfigureSession::default()
-    })
 }
 
 /// What an editor hands over that the engine has no use for. It is told, and not refused: the

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use axum::Router;
 use rustix::net::sockopt;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sabir_host::Engine;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -77,9 +78,11 @@ pub(crate) struct Shared {
 /// A session's place among those that may be open.
 pub(crate) type Place = OwnedSemaphorePermit;
 
-/// More than the agents that one machine can run, fewer than the files a process may open.
-const MAX_CONNECTIONS: usize = 256;
-const MAX_SESSIONS: usize = 256;
+/// Connections beyond those that sessions can have, so that one too many is told so.
+const SPARE_CONNECTIONS: usize = 64;
+
+/// What a connection opens, at most.
+const FILES_PER_CONNECTION: u64 = 3;
 
 /// How long to wait when no connection can be accepted, which is when all descriptors are in use.
 const BREATH: Duration = Duration::from_millis(100);
@@ -122,15 +125,19 @@ impl Server {
     }
 
     /// Serves until `stop` is cancelled and everything that was started has ended.
-    pub async fn serve(self, engine: Engine, stop: CancellationToken) {
+    ///
+    /// At most `sessions` are open at one time.
+    pub async fn serve(self, engine: Engine, sessions: usize, stop: CancellationToken) {
+        let connections = sessions.saturating_add(SPARE_CONNECTIONS);
+        allow_open_files(connections as u64 * FILES_PER_CONNECTION);
         let tracker = TaskTracker::new();
         let shared = Arc::new(Shared {
             engine,
             token: self.token,
             stop: stop.clone(),
             tracker: tracker.clone(),
-            connections: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
-            sessions: Arc::new(Semaphore::new(MAX_SESSIONS)),
+            connections: Arc::new(Semaphore::new(connections.min(Semaphore::MAX_PERMITS))),
+            sessions: Arc::new(Semaphore::new(sessions.min(Semaphore::MAX_PERMITS))),
         });
         for listener in self.listeners {
             tracker.spawn(accept(listener, Arc::clone(&shared)));
@@ -211,6 +218,20 @@ impl Shared {
 
 const TOO_MANY: &str = "too many sessions are open: try again later";
 const REFUSAL_TIME: Duration = Duration::from_secs(5);
+
+/// Asks for as many descriptors as are needed. Where there are fewer, connections wait to be
+/// accepted.
+fn allow_open_files(needed: u64) {
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = needed.saturating_add(FILES_OF_OURS);
+    if limit.current.is_some_and(|current| current < wanted) {
+        let current = Some(limit.maximum.map_or(wanted, |maximum| maximum.min(wanted)));
+        let _ = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
+    }
+}
+
+/// The store, the listeners, the model clients, and what commands need.
+const FILES_OF_OURS: u64 = 512;
 
 async fn bind(transport: &str, address: SocketAddr) -> Result<TcpListener, ListenError> {
     let what = format!("{transport} {address}");

@@ -39,7 +39,7 @@ impl AcpArgs {
             }
         };
         runtime.block_on(async {
-            sabir_net::serve_acp(&engine).await;
+            sabir_net::serve_acp(&engine, self.agent.configure()).await;
             engine.shutdown().await;
         });
         // A thread may still be waiting for a line on standard input.

@@ -63,6 +63,10 @@ pub(crate) struct ProtoArgs {
     /// A file that only you can read, with the token that clients must send
     #[arg(long, value_name = "FILE", requires = "listeners")]
     token_file: Option<PathBuf>,
+    /// How many sessions may be open at one time
+    #[arg(long, value_name = "N", default_value = "1024", requires = "listeners",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    max_sessions: u32,
     /// Print where it listens as lines of JSON on standard output
     #[arg(long, requires = "listeners")]
     json: bool,
@@ -113,7 +117,7 @@ impl ProtoArgs {
             notes.line(format_args!("listening on {} {}", listening.transport, listening.address));
         }
         let ending = tokio::spawn(signals.cancel(stop.clone()));
-        server.serve(engine.clone(), stop).await;
+        server.serve(engine.clone(), self.max_sessions as usize, stop).await;
         engine.shutdown().await;
         Ok(ending.await?)
     }

@@ -1,18 +1,21 @@
 //! How calls go: understood, judged, asked about, started, finished.
 
-use sabir_base::text::clip_counted;
+use std::sync::Arc;
 
-use super::gate::{Judgement, Verdict};
+use sabir_base::text::clip_counted;
+use sabir_policy::{self as policy, Confinement, Outcome};
+
 use super::input::{PreparedPatch, ToolEvent, ToolResult};
-use super::task::{Call, CallState, Kind, Subject};
+use super::task::{BegunCall, Call, CallState, Kind, Subject};
 use super::thread::{ApprovalState, Record};
-use super::{Changes, Open, Output, Work};
+use super::{ABORTED, Changes, Open, Output, Work};
 use crate::items::Item;
 use crate::protocol::{Decision, EventMsg, ExecOutput};
+use crate::stream::{FailureKind, ModelFailure};
 use crate::tools::{LONGEST_TIMEOUT, Shell, ToolCall};
 
-/// What a model is told of a call that was stopped, or never started.
-const ABORTED: &str = "aborted";
+/// Far more than any model makes on purpose.
+const MOST_CALLS: usize = 1024;
 
 /// More than a person reads in a list of calls.
 const SHOWN_OUTPUT_BYTES: usize = 4 * 1024;
@@ -20,7 +23,21 @@ const SHOWN_OUTPUT_BYTES: usize = 4 * 1024;
 impl Open {
     /// The model asks for something.
     pub(super) fn call(&mut self, call_id: String, name: String, arguments: String, now: u64) {
+        let made = BegunCall { call_id, name, arguments };
+        let Some(task) = &mut self.task else { return };
+        if let Some(index) = task.begun.iter().position(|it| *it == made) {
+            task.begun.swap_remove(index);
+            task.turn.has_repeated = true;
+            return;
+        }
+        if task.turn.calls.len() >= MOST_CALLS {
+            return self.stop_listening(
+                format!("the model makes more than {MOST_CALLS} calls in one response"),
+                now,
+            );
+        }
         self.keep_held();
+        let BegunCall { call_id, name, arguments } = made.clone();
         let Some(task) = &self.task else { return };
         let sub_id = task.sub_id.clone();
         // Two calls of one response with one id could not be told apart in the answer.
@@ -38,6 +55,7 @@ impl Open {
             arguments: arguments.clone(),
         });
         let key = self.key();
+        let made = Some(made);
         let external = &self.external;
         let understood = ToolCall::read(&name, &arguments, |name| {
             external.iter().any(|tool| tool.info.name == name)
@@ -47,14 +65,13 @@ impl Open {
             Err(words) => {
                 let arguments = serde_json::Value::String(arguments);
                 let call = ToolCall::External { name: name.clone(), arguments: arguments.clone() };
-                self.add(Call::new(key, call_id.clone(), name.clone(), call, String::new()));
+                let new = Call::new(key, call_id.clone(), name.clone(), call, String::new());
+                self.add(Call { made, ..new });
                 let begin = EventMsg::ToolCallBegin { call_id, tool: name, arguments };
                 self.emit(&sub_id, begin);
-                return self.finish(
-                    key,
-                    ToolResult { output: words, ..ToolResult::default() },
-                    now,
-                );
+                let result = ToolResult { output: words, ..ToolResult::default() };
+                self.emit_end(&sub_id, key, &result);
+                return self.finish(key, result, now);
             }
         };
         let call = match call {
@@ -64,7 +81,7 @@ impl Open {
                     let base = self.workdir(shell.workdir.as_deref());
                     let cwd = found.workdir.map_or(base.clone(), |it| join(&base, &it));
                     let call = ToolCall::ApplyPatch { input: found.patch_text };
-                    self.add(Call::new(key, call_id, name, call, cwd));
+                    self.add(Call { made, ..Call::new(key, call_id, name, call, cwd) });
                     return self.judge(key, now);
                 }
                 None => ToolCall::Shell(shell),
@@ -73,9 +90,9 @@ impl Open {
         };
         let cwd = match &call {
             ToolCall::Shell(shell) => self.workdir(shell.workdir.as_deref()),
-            _ => self.settings.cwd.clone(),
+            _ => self.turn_settings().cwd.clone(),
         };
-        self.add(Call::new(key, call_id, name, call, cwd));
+        self.add(Call { made, ..Call::new(key, call_id, name, call, cwd) });
         self.judge(key, now);
     }
 
@@ -86,7 +103,8 @@ impl Open {
     }
 
     fn workdir(&self, given: Option<&str>) -> String {
-        given.map_or_else(|| self.settings.cwd.clone(), |it| join(&self.settings.cwd, it))
+        let cwd = &self.turn_settings().cwd;
+        given.map_or_else(|| cwd.clone(), |it| join(cwd, it))
     }
 
     fn find(&mut self, key: u64) -> Option<&mut Call> {
@@ -138,10 +156,9 @@ impl Open {
 
     /// A patch was tried.
     pub(super) fn prepared(&mut self, key: u64, patch: Result<PreparedPatch, String>, now: u64) {
-        let Some(call) = self.find(key) else { return };
-        if call.state != CallState::Preparing {
-            return;
-        }
+        let Some(call) = self.find(key).filter(|call| call.state == CallState::Preparing) else {
+            return self.out.push_back(Output::Discard { key });
+        };
         match patch {
             Ok(PreparedPatch { changes, unified_diff, paths }) => {
                 call.changes = changes;
@@ -164,18 +181,18 @@ impl Open {
     }
 
     /// Does what the gate said.
-    fn follow(&mut self, key: u64, subject: Subject, verdict: Verdict, now: u64) {
-        let Verdict { judgement, confined, reason } = verdict;
-        match judgement {
-            Judgement::Allow => {
+    fn follow(&mut self, key: u64, subject: Subject, decision: policy::Decision, now: u64) {
+        let policy::Decision { outcome, confinement, reason, .. } = decision;
+        match outcome {
+            Outcome::Allow => {
                 if let Some(call) = self.find(key) {
                     call.auto_approved = true;
-                    call.state = CallState::Ready { confined };
+                    call.state = CallState::Ready { confinement };
                 }
                 self.settle(now);
             }
-            Judgement::Ask => self.request_approval(key, subject, confined, reason, now),
-            Judgement::Deny => {
+            Outcome::Ask => self.request_approval(key, subject, confinement, reason, now),
+            Outcome::Deny => {
                 if let Some(task) = &mut self.task
                     && let Some(call) = task.turn.call(key)
                 {
@@ -192,7 +209,7 @@ impl Open {
         &mut self,
         key: u64,
         subject: Subject,
-        confined: bool,
+        confinement: Confinement,
         reason: String,
         now: u64,
     ) {
@@ -206,9 +223,14 @@ impl Open {
         let sub_id = task.sub_id.clone();
         let Some(call) = task.turn.call(key) else { return };
         call.auto_approved = false;
-        call.state = CallState::Asking { subject, deadline, confined };
+        let call_id = match self.asked.contains(&call.call_id) {
+            true => format!("{}~{key}-{}", call.call_id, self.asked.len()),
+            false => call.call_id.clone(),
+        };
+        let asked_as = call_id.clone();
+        call.state = CallState::Asking { subject, asked_as, deadline, confinement };
         let session_scope = super::grants::scope_of(call);
-        let (call_id, cwd, reason) = (call.call_id.clone(), call.cwd.clone(), Some(reason));
+        let (cwd, reason) = (call.cwd.clone(), Some(reason));
         let what = call.in_words();
         let msg = match subject {
             Subject::Exec => EventMsg::ExecApprovalRequest {
@@ -241,12 +263,12 @@ impl Open {
     ) {
         let calls = self.task.iter_mut().flat_map(|task| task.turn.calls.iter_mut());
         let asking = calls.filter_map(|call| match &call.state {
-            CallState::Asking { subject, confined, .. } if call.call_id == call_id => {
-                Some((*subject, *confined, call))
+            CallState::Asking { subject, asked_as, confinement, .. } if asked_as == call_id => {
+                Some((*subject, *confinement, call))
             }
             _ => None,
         });
-        let Some((asked, confined, call)) = asking.last() else {
+        let Some((asked, confinement, call)) = asking.last() else {
             let words = format!("no approval is waited for under the call {call_id:?}");
             return self.fail(sub_id, &words);
         };
@@ -287,7 +309,7 @@ impl Open {
                     self.record(Record::Granted { grant });
                 }
                 if let Some(call) = self.find(key) {
-                    call.state = CallState::Ready { confined };
+                    call.state = CallState::Ready { confinement };
                 }
                 self.settle(now);
             }
@@ -320,15 +342,18 @@ impl Open {
             .turn
             .calls
             .iter()
-            .filter_map(|call| match call.state {
-                CallState::Asking { deadline, .. } if is_due(deadline) => {
-                    Some((call.key, call.call_id.clone(), call.in_words()))
+            .filter_map(|call| match &call.state {
+                CallState::Asking { asked_as, deadline, .. } if is_due(*deadline) => {
+                    Some((call.key, asked_as.clone(), call.in_words()))
                 }
                 _ => None,
             })
             .collect();
+        let sub_id = task.sub_id.clone();
         for (key, call_id, what) in due {
-            self.record(Record::Approval { call_id, state: ApprovalState::Expired, what });
+            let state = ApprovalState::Expired;
+            self.record(Record::Approval { call_id: call_id.clone(), state, what });
+            self.emit(&sub_id, EventMsg::ApprovalExpired { call_id });
             self.warn_of_denial(key, words);
             let output = words.to_owned();
             self.finish(key, ToolResult { output, ..ToolResult::default() }, now);
@@ -344,7 +369,8 @@ impl Open {
         self.emit(&sub_id, EventMsg::Warning { message });
     }
 
-    /// Starts what may start: reading goes beside reading, everything else goes alone.
+    /// Starts what may start: reading goes beside reading, everything else goes alone. What reads
+    /// sees what the calls before it have changed.
     pub(super) fn start_ready(&mut self) {
         let Some(task) = &mut self.task else { return };
         if task.aborting.is_some() {
@@ -358,15 +384,22 @@ impl Open {
                 *(if call.call.only_reads() { &mut readers } else { &mut writers }) += 1;
             }
         }
+        let settings = Arc::clone(&task.turn.settings);
         let mut started = Vec::new();
+        let mut changes_ahead = false;
         for call in &mut task.turn.calls {
-            let CallState::Ready { confined } = call.state else { continue };
             let reads = call.call.only_reads();
-            if writers > 0 || (!reads && readers > 0) {
+            changes_ahead |= !reads && call.state != CallState::Done;
+            let CallState::Ready { confinement } = call.state else { continue };
+            let must_wait = match reads {
+                true => changes_ahead || writers > 0,
+                false => readers + writers > 0,
+            };
+            if must_wait {
                 continue;
             }
             *(if reads { &mut readers } else { &mut writers }) += 1;
-            call.state = CallState::Running { confined };
+            call.state = CallState::Running { confinement };
             let (key, call_id) = (call.key, call.call_id.clone());
             let (begin, work) = match &call.call {
                 ToolCall::Shell(shell) => (
@@ -379,7 +412,7 @@ impl Open {
                         command: shell.command.clone(),
                         cwd: call.cwd.clone(),
                         timeout_ms: shell.timeout.as_millis() as u64,
-                        confined,
+                        confinement,
                     },
                 ),
                 ToolCall::ApplyPatch { .. } => {
@@ -395,7 +428,8 @@ impl Open {
                     Work::Call(other.clone()),
                 ),
             };
-            started.push((begin, Output::Start { key, work }));
+            let settings = Arc::clone(&settings);
+            started.push((begin, Output::Start { key, work, settings }));
         }
         for (begin, start) in started {
             self.emit(&sub_id, begin);
@@ -408,24 +442,25 @@ impl Open {
         let Some(task) = &mut self.task else { return };
         let mut ended = Vec::new();
         for call in &mut task.turn.calls {
-            match call.state {
-                CallState::Running { .. } => {
-                    self.out.push_back(Output::Stop { key: call.key });
-                }
-                CallState::Preparing | CallState::Asking { .. } | CallState::Ready { .. } => {
-                    let asked = matches!(call.state, CallState::Asking { .. });
-                    call.state = CallState::Done;
-                    ended.push((call.call_id.clone(), asked.then(|| call.in_words())));
-                }
-                CallState::Done => {}
+            if let CallState::Running { .. } = call.state {
+                self.out.push_back(Output::Stop { key: call.key });
+                continue;
             }
+            let asked_as = match std::mem::replace(&mut call.state, CallState::Done) {
+                CallState::Done => continue,
+                CallState::Asking { asked_as, .. } => Some(asked_as),
+                CallState::Preparing | CallState::Ready { .. } | CallState::Running { .. } => None,
+            };
+            self.out.extend(call.discard());
+            let before = call.confined_result.take().map(|it| it.output);
+            ended.push((call.call_id.clone(), asked_as.map(|it| (it, call.in_words())), before));
         }
-        for (call_id, asked) in ended {
-            if let Some(what) = asked {
-                let (call_id, state) = (call_id.clone(), ApprovalState::Aborted);
+        for (call_id, asked, before) in ended {
+            if let Some((call_id, what)) = asked {
+                let state = ApprovalState::Aborted;
                 self.record(Record::Approval { call_id, state, what });
             }
-            let output = ABORTED.to_owned();
+            let output = before.map_or(ABORTED.to_owned(), |it| format!("{it}\n{ABORTED}"));
             self.record_item(Item::FunctionCallOutput { call_id, output });
         }
     }
@@ -435,7 +470,7 @@ impl Open {
         let Some(task) = &mut self.task else { return };
         let (sub_id, kind) = (task.sub_id.clone(), task.kind);
         let Some(call) = task.turn.call(key) else { return };
-        let CallState::Running { confined } = call.state else { return };
+        let CallState::Running { confinement } = call.state else { return };
         let call_id = call.call_id.clone();
         match event {
             ToolEvent::Output { stream, chunk } => {
@@ -451,16 +486,22 @@ impl Open {
                 }
                 let aborting = self.task.as_ref().is_some_and(|task| task.aborting.is_some());
                 if let Some((command, cwd)) = command
-                    && confined
+                    && confinement == Confinement::Confined
                     && result.sandbox_denied
                     && !aborting
                 {
-                    let verdict = self.judge_retry(&command, &cwd);
-                    if verdict.judgement != Judgement::Deny {
-                        return self.follow(key, Subject::Exec, verdict, now);
+                    let decision = self.judge_retry(&command, &cwd);
+                    if decision.outcome != Outcome::Deny {
+                        if let Some(call) = self.find(key) {
+                            call.confined_result = Some(result);
+                        }
+                        return self.follow(key, Subject::Exec, decision, now);
                     }
                 }
-                self.finish_quietly(key, result, aborting, now);
+                match aborting {
+                    true => self.finish_aborted(key, result, now),
+                    false => self.finish(key, result, now),
+                }
             }
         }
     }
@@ -492,46 +533,76 @@ impl Open {
         self.emit(sub_id, msg);
     }
 
-    /// Ends a call that never ran, or whose end a person has seen by now.
+    /// Ends a call, whose end a person has seen by now if they saw its beginning.
     fn finish(&mut self, key: u64, result: ToolResult, now: u64) {
         let Some(task) = &mut self.task else { return };
-        let sub_id = task.sub_id.clone();
+        let kind = task.kind;
         let Some(call) = task.turn.call(key) else { return };
-        let shows_by_itself = matches!(
-            call.call,
-            ToolCall::Shell(_) | ToolCall::ApplyPatch { .. } | ToolCall::UpdatePlan(_)
-        );
-        if !shows_by_itself {
-            self.emit_end(&sub_id, key, &result);
+        if !matches!(call.state, CallState::Running { .. }) {
+            self.out.extend(call.discard());
         }
-        self.finish_quietly(key, result, false, now);
-    }
-
-    fn finish_quietly(&mut self, key: u64, result: ToolResult, aborted: bool, now: u64) {
-        let Some(task) = &mut self.task else { return };
-        let (kind, sub_id) = (task.kind, task.sub_id.clone());
-        let Some(call) = task.turn.call(key) else { return };
         call.state = CallState::Done;
-        let call_id = call.call_id.clone();
-        if result.success && !call.changes.is_empty() {
+        let (call_id, before) = (call.call_id.clone(), call.confined_result.take());
+        if result.success && !call.unified_diff.is_empty() {
             let diff = std::mem::take(&mut call.unified_diff);
-            task.turn.diffs.push(diff);
+            task.diffs.push(diff);
         }
-        if let Some(undo) = result.undo {
-            self.record(Record::Changed { sub_id: sub_id.clone(), undo });
-        }
+        self.record_changes(result.undo);
         match kind {
-            Kind::UserShell => return self.user_shell_done(&result.output, aborted, now),
-            Kind::Undo => return self.undo_done(result.success, result.output, aborted, now),
+            Kind::UserShell => {
+                self.record_user_shell(&result.output);
+                return self.complete(now);
+            }
+            Kind::Undo => return self.undo_done(result.success, result.output, now),
             Kind::Regular | Kind::Review | Kind::Compact => {}
         }
-        let output = match aborted {
-            true if result.output.is_empty() => ABORTED.to_owned(),
-            true => format!("{ABORTED} by the user\n{}", result.output),
-            false => result.output,
+        let output = match before {
+            // It ran in the sandbox, and what it did there is done.
+            Some(before) if !result.success && result.exec.is_none() => {
+                format!(
+                    "{}\nrunning it again without the sandbox: {}",
+                    before.output, result.output
+                )
+            }
+            _ => result.output,
         };
         self.record_item(Item::FunctionCallOutput { call_id, output });
         self.settle(now);
+    }
+
+    /// Ends a call that was stopped.
+    fn finish_aborted(&mut self, key: u64, result: ToolResult, now: u64) {
+        let Some(task) = &mut self.task else { return };
+        let kind = task.kind;
+        let Some(call) = task.turn.call(key) else { return };
+        call.state = CallState::Done;
+        let call_id = call.call_id.clone();
+        if result.success && !call.unified_diff.is_empty() {
+            let diff = std::mem::take(&mut call.unified_diff);
+            task.diffs.push(diff);
+        }
+        self.record_changes(result.undo);
+        match kind {
+            Kind::UserShell => self.record_user_shell(&result.output),
+            Kind::Undo if result.success => self.record_undone(&result.output),
+            Kind::Undo => {}
+            Kind::Regular | Kind::Review | Kind::Compact => {
+                let output = match result.output.is_empty() {
+                    true => ABORTED.to_owned(),
+                    false => format!("{ABORTED} by the user\n{}", result.output),
+                };
+                self.record_item(Item::FunctionCallOutput { call_id, output });
+            }
+        }
+        self.finish_abort_if_stopped(now);
+    }
+
+    fn record_changes(&mut self, undo: Option<serde_json::Value>) {
+        let Some(undo) = undo else { return };
+        let next = self.changes.last().map_or(1, |(task, _)| task + 1);
+        let Some(task) = &mut self.task else { return };
+        let task = *task.number.get_or_insert(next);
+        self.record(Record::Changed { task, undo });
     }
 
     /// A person's own command: no model asked for it, so no gate judges it.
@@ -551,52 +622,54 @@ impl Open {
         let key = self.key();
         let cwd = self.settings.cwd.clone();
         let mut call = Call::new(key, sub_id.to_owned(), "user".to_owned(), call, cwd);
-        call.state = CallState::Ready { confined: false };
+        call.state = CallState::Ready { confinement: Confinement::Unconfined };
         self.add(call);
         key
     }
 
-    fn user_shell_done(&mut self, output: &str, aborted: bool, now: u64) {
+    fn record_user_shell(&mut self, output: &str) {
         let Some(task) = &self.task else { return };
         if let Some(ToolCall::Shell(shell)) = task.turn.calls.first().map(|call| &call.call) {
             let line = shell.command.last().cloned().unwrap_or_default();
             self.record_item(Item::user(format!("I ran this command myself:\n{line}\n\n{output}")));
         }
-        match aborted {
-            true => self.finish_abort_if_stopped(now),
-            false => self.complete(now),
-        }
     }
 
-    pub(super) fn start_undo(&mut self, sub_id: &str, changes: Vec<serde_json::Value>, _now: u64) {
+    pub(super) fn start_undo(&mut self, sub_id: &str, changes: Vec<serde_json::Value>) {
         let placeholder =
             ToolCall::External { name: "undo".to_owned(), arguments: serde_json::Value::Null };
         let key = self.start_own(sub_id, placeholder);
         if let Some(call) = self.find(key) {
-            call.state = CallState::Running { confined: false };
+            call.state = CallState::Running { confinement: Confinement::Unconfined };
         }
-        self.out.push_back(Output::Start { key, work: Work::Undo(changes) });
+        let (work, settings) = (Work::Undo(changes), Arc::clone(&self.settings));
+        self.out.push_back(Output::Start { key, work, settings });
     }
 
-    fn undo_done(&mut self, success: bool, words: String, aborted: bool, now: u64) {
-        let Some(task) = &self.task else { return };
-        let sub_id = task.sub_id.clone();
-        if success {
-            self.record(Record::Undone);
-            self.record_item(Item::user(format!(
-                "I took back your last changes to files:\n{words}"
-            )));
-            self.emit(&sub_id, EventMsg::BackgroundEvent { message: words.clone() });
+    fn undo_done(&mut self, success: bool, words: String, now: u64) {
+        if !success {
+            return self.give_up(words, now);
         }
-        match (aborted, success) {
-            (true, _) => self.finish_abort_if_stopped(now),
-            (false, true) => self.complete(now),
-            (false, false) => {
-                self.task = None;
-                self.fail(&sub_id, &words);
-                self.next(now);
-            }
+        self.record_undone(&words);
+        self.complete(now);
+    }
+
+    fn record_undone(&mut self, words: &str) {
+        self.record(Record::Undone);
+        self.record_item(Item::user(format!("I took back your last changes to files:\n{words}")));
+        if let Some(task) = &self.task {
+            let (sub_id, message) = (task.sub_id.clone(), words.to_owned());
+            self.emit(&sub_id, EventMsg::BackgroundEvent { message });
         }
+    }
+
+    /// What the model says is of no use: it is told to stop, and what was begun ends first.
+    fn stop_listening(&mut self, why: String, now: u64) {
+        let Some(task) = &mut self.task else { return };
+        if let Some(attempt) = task.turn.attempt {
+            self.out.push_back(Output::HangUp { attempt });
+        }
+        self.failed(ModelFailure::new(FailureKind::Refused, why), now);
     }
 }
 
@@ -607,13 +680,21 @@ impl Call {
             call_id,
             tool,
             call,
+            made: None,
             cwd,
             state: CallState::Preparing,
             changes: Changes::new(),
             unified_diff: String::new(),
             paths: Vec::new(),
             auto_approved: true,
+            confined_result: None,
         }
+    }
+
+    /// Nobody waits any more for what was prepared for it.
+    fn discard(&self) -> Option<Output> {
+        let is_patch = matches!(self.call, ToolCall::ApplyPatch { .. });
+        is_patch.then_some(Output::Discard { key: self.key })
     }
 
     /// What a person is asked about.

@@ -1,6 +1,7 @@
 //! When a thread is too long, a summary takes its place. What the user said and the open plan are
 //! kept, because a summary that loses them loses the task.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Open;
@@ -30,11 +31,13 @@ pub(super) enum Fill {
 
 impl Open {
     pub(super) fn fill(&self) -> Fill {
-        let (Some(window), Some(usage)) = (self.settings.context_window, self.last_usage) else {
+        let (Some(window), Some(usage)) = (self.settings.context_window, self.thread.usage())
+        else {
             return Fill::Fits;
         };
-        let full = usage.input + usage.output >= window / 100 * FULL_PERCENT;
-        match (full, self.compacted) {
+        let full = usage.input.saturating_add(usage.output) >= window / 100 * FULL_PERCENT;
+        let compacted = self.task.as_ref().is_some_and(|task| task.compacted);
+        match (full, compacted) {
             (false, _) => Fill::Fits,
             (true, false) => Fill::Full,
             (true, true) => Fill::FullAgain,
@@ -46,6 +49,26 @@ impl Open {
             return self.summarized_nothing(now);
         }
         self.ask(Purpose::Summarize);
+    }
+
+    /// The model could not hold what it was to sum up: the older half is left out. Whether that was
+    /// possible.
+    pub(super) fn summarize_less(&mut self) -> bool {
+        let items = self.thread.history().len();
+        let Some(task) = &mut self.task else { return false };
+        let left = items.saturating_sub(task.left_out);
+        if task.turn.purpose != Purpose::Summarize || left < 2 {
+            return false;
+        }
+        task.left_out += left.div_ceil(2);
+        let sub_id = task.sub_id.clone();
+        let message = format!(
+            "the thread is too long to be summed up: without its oldest {} items",
+            task.left_out
+        );
+        self.emit(&sub_id, EventMsg::StreamError { message });
+        self.ask(Purpose::Summarize);
+        true
     }
 
     fn summarized_nothing(&mut self, now: u64) {
@@ -66,7 +89,9 @@ impl Open {
         }
         let items = self.compacted_items(summary);
         self.record(Record::Compacted { items });
-        self.compacted = true;
+        if let Some(task) = &mut self.task {
+            task.compacted = true;
+        }
         let message = "the thread was replaced by a summary; turn_complete's earlier responses can still be continued from".to_owned();
         self.emit(sub_id, EventMsg::BackgroundEvent { message });
         match self.task.as_ref().map(|task| task.kind) {
@@ -118,6 +143,20 @@ impl Open {
         kept.push(Arc::new(Item::user(text)));
         kept
     }
+}
+
+/// Removes the oldest items, and the outputs of calls that went with them.
+pub(super) fn leave_out(items: &mut Vec<Arc<Item>>, count: usize) {
+    items.drain(..count.min(items.len()));
+    let mut calls: HashSet<String> = HashSet::new();
+    items.retain(|item| match &**item {
+        Item::FunctionCall { call_id, .. } => {
+            calls.insert(call_id.clone());
+            true
+        }
+        Item::FunctionCallOutput { call_id, .. } => calls.remove(call_id),
+        Item::Message { .. } | Item::Reasoning { .. } | Item::Other(_) => true,
+    });
 }
 
 const SUMMARY_OPENS: &str = "[Summary of the thread so far]";

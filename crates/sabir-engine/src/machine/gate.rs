@@ -1,56 +1,39 @@
 //! What the gate says to each kind of call, with the session's own facts filled in.
 
 use sabir_policy::{
-    Action, Confinement, Facts, Outcome, Request, ToolEffects, assess, decide, reach,
+    Action, Confinement, Decision, Facts, Request, ToolEffects, assess, decide, reach,
     writable_roots,
 };
 
-use super::Open;
+use super::{Open, Settings};
 use crate::tools::Shell;
 
-/// What is to happen with a call.
-#[derive(Debug)]
-pub(super) struct Verdict {
-    pub(super) judgement: Judgement,
-    /// Whether it runs in the sandbox.
-    pub(super) confined: bool,
-    /// For a person, and for the model when it is refused.
-    pub(super) reason: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Judgement {
-    Allow,
-    Ask,
-    Deny,
-}
-
 impl Open {
-    pub(super) fn judge_command(&self, shell: &Shell, cwd: &str) -> Verdict {
+    pub(super) fn judge_command(&self, shell: &Shell, cwd: &str) -> Decision {
         let assessment = assess(&shell.command);
         let action =
             Action::Command { assessment: assessment.verdict(), escalated: shell.escalated };
         let confinement = super::grants::confinement_of(shell);
         let request = Request::Command { argv: &shell.command, cwd, confinement };
-        let mut verdict = self.decide(action, self.grants.cover(&request));
-        verdict.reason = format!("{} ({})", verdict.reason, assessment.why());
+        let mut decision = self.decide(action, self.grants.cover(&request));
+        decision.reason = format!("{} ({})", decision.reason, assessment.why());
         if let Some(why) = &shell.justification
             && shell.escalated
         {
-            verdict.reason = format!("{}; the model says: {why}", verdict.reason);
+            decision.reason = format!("{}; the model says: {why}", decision.reason);
         }
-        verdict
+        decision
     }
 
     /// The sandbox stood in the way of a command: shall it run without?
-    pub(super) fn judge_retry(&self, argv: &[String], cwd: &str) -> Verdict {
+    pub(super) fn judge_retry(&self, argv: &[String], cwd: &str) -> Decision {
         let confinement = Confinement::Unconfined;
         let granted = self.grants.cover(&Request::Command { argv, cwd, confinement });
         self.decide(Action::RetryOutsideSandbox, granted)
     }
 
-    pub(super) fn judge_patch(&self, paths: &[String]) -> Verdict {
-        let settings = &self.settings;
+    pub(super) fn judge_patch(&self, paths: &[String]) -> Decision {
+        let settings = self.turn_settings();
         let roots = writable_roots(
             &settings.sandbox_policy,
             &settings.cwd,
@@ -61,15 +44,15 @@ impl Open {
         self.decide(Action::Patch { reach: reach(paths, &roots) }, granted)
     }
 
-    pub(super) fn judge_read(&self) -> Verdict {
+    pub(super) fn judge_read(&self) -> Decision {
         self.decide(Action::Read, false)
     }
 
-    pub(super) fn judge_spawn(&self) -> Verdict {
+    pub(super) fn judge_spawn(&self) -> Decision {
         self.decide(Action::Spawn, false)
     }
 
-    pub(super) fn judge_external(&self, name: &str) -> Verdict {
+    pub(super) fn judge_external(&self, name: &str) -> Decision {
         let offered = self.external.iter().find(|tool| tool.info.name == name);
         // One that went away meanwhile is judged like one that nobody described.
         let effects = offered.map_or(ToolEffects::Unknown, |tool| tool.effects);
@@ -78,21 +61,18 @@ impl Open {
         self.decide(Action::Tool { effects }, granted)
     }
 
-    fn decide(&self, action: Action, granted: bool) -> Verdict {
-        let decision = decide(&Facts {
-            approval: self.settings.approval_policy,
-            sandbox: &self.settings.sandbox_policy,
+    fn decide(&self, action: Action, granted: bool) -> Decision {
+        let settings = self.turn_settings();
+        decide(&Facts {
+            approval: settings.approval_policy,
+            sandbox: &settings.sandbox_policy,
             action,
             granted,
-        });
-        Verdict {
-            judgement: match decision.outcome {
-                Outcome::Allow => Judgement::Allow,
-                Outcome::Ask => Judgement::Ask,
-                Outcome::Deny => Judgement::Deny,
-            },
-            confined: decision.confinement == Confinement::Confined,
-            reason: decision.reason,
-        }
+        })
+    }
+
+    /// The settings that the turn was begun with: a change holds from the next one on.
+    pub(super) fn turn_settings(&self) -> &Settings {
+        self.task.as_ref().map_or(&self.settings, |task| &task.turn.settings)
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn grant_for(call: &Call, prefix: Option<Vec<String>>) -> Result<Gran
 /// What is asked for may be to run it again without the sandbox.
 fn asked_confinement(call: &Call, shell: &Shell) -> Confinement {
     match call.state {
-        CallState::Asking { confined: false, .. } => Confinement::Unconfined,
+        CallState::Asking { confinement: Confinement::Unconfined, .. } => Confinement::Unconfined,
         _ => confinement_of(shell),
     }
 }

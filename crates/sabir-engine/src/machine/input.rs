@@ -26,6 +26,8 @@ pub enum Input {
     Tell { sub_id: String, msg: EventMsg },
     /// The tools of other servers are these from now on.
     External(Vec<OfferedTool>),
+    /// What the model is told before the thread is this from the next request on.
+    Instructions(String),
     /// Nobody can answer any more: what waits for a person is denied, now and later.
     Unattended,
     /// A response of another session, and the thread that led to it.

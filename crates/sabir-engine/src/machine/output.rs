@@ -1,5 +1,10 @@
 //! What a machine wants done.
 
+use std::sync::Arc;
+
+use sabir_policy::Confinement;
+
+use super::settings::Settings;
 use super::thread::Record;
 use crate::protocol::Event;
 use crate::stream::ModelRequest;
@@ -18,7 +23,9 @@ pub enum Output {
     /// Try a patch on the files without changing any.
     Prepare { key: u64, input: String, cwd: String },
     /// Do this; what comes of it is told as `Input::Tool` with the same number.
-    Start { key: u64, work: Work },
+    Start { key: u64, work: Work, settings: Arc<Settings> },
+    /// The patch that was prepared under this number is not wanted, or will not be when it is.
+    Discard { key: u64 },
     /// Stop this at once; it still ends with `ToolEvent::Finished`.
     Stop { key: u64 },
     /// Tick then, or later.
@@ -34,7 +41,7 @@ pub enum Work {
         command: Vec<String>,
         cwd: String,
         timeout_ms: u64,
-        confined: bool,
+        confinement: Confinement,
     },
     /// The patch that was prepared under the same number.
     Patch,

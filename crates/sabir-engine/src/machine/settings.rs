@@ -17,6 +17,9 @@ pub struct Settings {
     pub sandbox_policy: SandboxPolicy,
     /// All that the model is told before the thread.
     pub instructions: String,
+    /// The part of it that the person wrote.
+    #[serde(default)]
+    pub own_instructions: Option<String>,
     #[serde(default)]
     pub effort: Option<Effort>,
     #[serde(default)]

@@ -1,11 +1,16 @@
 //! What a running task holds.
 
+use std::sync::Arc;
+
+use sabir_policy::Confinement;
+
 use crate::items::Item;
 use crate::protocol::{AbortReason, InputItem};
 use crate::stream::{ModelFailure, Usage};
 use crate::tools::ToolCall;
 
-use super::Changes;
+use super::input::ToolResult;
+use super::{Changes, Settings};
 
 /// Input that starts a task, now or later.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +26,18 @@ pub(super) struct Task {
     pub(super) kind: Kind,
     pub(super) turn: Turn,
     /// Input that joins before the next turn.
-    pub(super) steer: Vec<Vec<InputItem>>,
+    pub(super) steer: Vec<Queued>,
+    /// The patches since the last turn, as unified diffs.
+    pub(super) diffs: Vec<String>,
+    /// Calls of a response that broke, as the model made them. They were run, and are not run again
+    /// when the model repeats them.
+    pub(super) begun: Vec<BegunCall>,
+    /// The thread was compacted, and no response has shown yet that this helped.
+    pub(super) compacted: bool,
+    /// How many of the oldest items a summary leaves out, because the model could not hold them.
+    pub(super) left_out: usize,
+    /// Among those that change files; given when the first file is changed.
+    pub(super) number: Option<u64>,
     pub(super) last_message: Option<String>,
     /// Failures since the last whole response.
     pub(super) request_failures: u32,
@@ -46,9 +62,11 @@ pub(super) struct Aborting {
     pub(super) until: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Turn {
     pub(super) purpose: Purpose,
+    /// Those that it was begun with.
+    pub(super) settings: Arc<Settings>,
     /// The request that is being answered.
     pub(super) attempt: Option<u64>,
     pub(super) retry_at: Option<u64>,
@@ -56,18 +74,24 @@ pub(super) struct Turn {
     /// them has begun; a broken response without calls is asked for again from the start.
     pub(super) held: Vec<Item>,
     pub(super) calls: Vec<Call>,
+    /// The model made a call again that was run already; what came of it is in the thread.
+    pub(super) has_repeated: bool,
     pub(super) response: Option<(String, Option<Usage>)>,
     /// The response broke after calls had begun: they end first.
     pub(super) broken: Option<ModelFailure>,
     /// What was written for a summary.
     pub(super) summary: String,
-    /// The patches of this turn, as unified diffs.
-    pub(super) diffs: Vec<String>,
 }
 
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BegunCall {
+    pub(super) call_id: String,
+    pub(super) name: String,
+    pub(super) arguments: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    #[default]
     Answer,
     /// The response becomes the summary that replaces the thread.
     Summarize,
@@ -80,6 +104,8 @@ pub(super) struct Call {
     pub(super) call_id: String,
     pub(super) tool: String,
     pub(super) call: ToolCall,
+    /// As the model made it.
+    pub(super) made: Option<BegunCall>,
     /// Where it runs, absolute.
     pub(super) cwd: String,
     pub(super) state: CallState,
@@ -87,6 +113,8 @@ pub(super) struct Call {
     pub(super) unified_diff: String,
     pub(super) paths: Vec<String>,
     pub(super) auto_approved: bool,
+    /// What came of it in the sandbox, while it is asked whether to run it again without.
+    pub(super) confined_result: Option<ToolResult>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,15 +123,17 @@ pub(super) enum CallState {
     Preparing,
     Asking {
         subject: Subject,
+        /// The name of the question: that of the call, unless another question had it.
+        asked_as: String,
         deadline: Option<u64>,
-        confined: bool,
+        confinement: Confinement,
     },
     /// May start, as soon as nothing stands in the way.
     Ready {
-        confined: bool,
+        confinement: Confinement,
     },
     Running {
-        confined: bool,
+        confinement: Confinement,
     },
     Done,
 }
@@ -115,12 +145,17 @@ pub(super) enum Subject {
 }
 
 impl Task {
-    pub(super) fn new(sub_id: String, kind: Kind) -> Self {
+    pub(super) fn new(sub_id: String, kind: Kind, settings: Arc<Settings>) -> Self {
         Self {
             sub_id,
             kind,
-            turn: Turn::default(),
+            turn: Turn::new(Purpose::Answer, settings),
             steer: Vec::new(),
+            diffs: Vec::new(),
+            begun: Vec::new(),
+            compacted: false,
+            left_out: 0,
+            number: None,
             last_message: None,
             request_failures: 0,
             stream_failures: 0,
@@ -130,6 +165,21 @@ impl Task {
 }
 
 impl Turn {
+    pub(super) fn new(purpose: Purpose, settings: Arc<Settings>) -> Self {
+        Self {
+            purpose,
+            settings,
+            attempt: None,
+            retry_at: None,
+            held: Vec::new(),
+            calls: Vec::new(),
+            has_repeated: false,
+            response: None,
+            broken: None,
+            summary: String::new(),
+        }
+    }
+
     pub(super) fn call(&mut self, key: u64) -> Option<&mut Call> {
         self.calls.iter_mut().find(|call| call.key == key)
     }

@@ -1,8 +1,10 @@
 //! How tasks begin and end.
 
+use std::sync::Arc;
+
 use super::task::{Aborting, Kind, Queued, Task};
 use super::thread::Record;
-use super::{MOST_QUEUED, Open, Output};
+use super::{Input, MOST_QUEUED, Open, Output, TOO_MUCH_QUEUED};
 use crate::items::{Content, Item, Role};
 use crate::protocol::{AbortReason, EventMsg, InputItem, InputMode, Op, Submission};
 
@@ -22,32 +24,50 @@ impl Open {
         if let Err(words) = self.check_input(&input, mode) {
             return self.fail(&input.sub_id, &words);
         }
-        let aborting = self.task.as_ref().is_some_and(|task| task.aborting.is_some());
+        let aborting = self.is_aborting();
+        let waits_for_settings =
+            self.deferred.iter().any(|input| matches!(input, Input::Configure { .. }));
         match (&mut self.task, mode) {
             (None, _) => self.start(input, now),
+            // It belongs to the session that is about to begin.
+            (Some(_), InputMode::Steer | InputMode::Queue) if waits_for_settings => {
+                if self.deferred.len() >= MOST_QUEUED {
+                    return self.fail(&input.sub_id, TOO_MUCH_QUEUED);
+                }
+                self.deferred.push_back(input.into_submission(mode));
+            }
             (Some(task), InputMode::Steer) if !aborting && task.can_be_steered() => {
-                task.steer.push(input.items);
+                if task.steer.len() >= MOST_QUEUED {
+                    return self.fail(&input.sub_id, TOO_MUCH_QUEUED);
+                }
+                task.steer.push(input);
                 // An answer that was just completed goes on with what was said.
                 self.settle(now);
             }
             (Some(_), InputMode::Steer | InputMode::Queue) => {
                 if self.queue.len() >= MOST_QUEUED {
-                    return self
-                        .fail(&input.sub_id, "too much is queued already: wait for a task to end");
+                    return self.fail(&input.sub_id, TOO_MUCH_QUEUED);
                 }
                 self.queue.push_back(input);
             }
             (Some(_), InputMode::Replace) => {
-                if self.deferred.len() >= MOST_QUEUED {
-                    return self
-                        .fail(&input.sub_id, "too much is queued already: wait for a task to end");
-                }
-                let Queued { sub_id: id, items, last_response_id } = input;
-                let op = Op::UserInput { items, last_response_id, mode };
-                self.deferred.push_back(super::Input::Submit(Submission { id, op }));
-                self.abort(AbortReason::Replaced, now);
+                self.defer(input.into_submission(mode), AbortReason::Replaced, now);
             }
         }
+    }
+
+    /// Has an input wait until the running task is gone. What waited to take its place before does
+    /// not get it.
+    pub(super) fn defer(&mut self, input: Input, reason: AbortReason, now: u64) {
+        self.drop_deferred(reason);
+        if self.deferred.len() >= MOST_QUEUED
+            && let Input::Submit(Submission { id, .. }) | Input::Configure { sub_id: id, .. } =
+                &input
+        {
+            return self.fail(id, TOO_MUCH_QUEUED);
+        }
+        self.deferred.push_back(input);
+        self.abort(reason, now);
     }
 
     fn check_input(&self, input: &Queued, mode: InputMode) -> Result<(), String> {
@@ -73,7 +93,7 @@ impl Open {
     pub(super) fn start(&mut self, input: Queued, now: u64) {
         self.begin(&input.sub_id, Kind::Regular);
         if let Some(id) = input.last_response_id
-            && !(self.thread.stands_after(&id) && self.thread.last_response() == Some(&id))
+            && !self.thread.stands_at_the_end_of(&id)
         {
             self.record(Record::Branch { after: Some(id) });
         }
@@ -110,10 +130,10 @@ impl Open {
                     return self
                         .fail(&sub_id, "no task of this session has changed files by a patch");
                 };
-                let of_last = self.changes.iter().rev().take_while(|(id, _)| id == last);
+                let of_last = self.changes.iter().rev().take_while(|(task, _)| task == last);
                 let changes = of_last.map(|(_, undo)| undo.clone()).collect();
                 self.begin(&sub_id, Kind::Undo);
-                self.start_undo(&sub_id, changes, now);
+                self.start_undo(&sub_id, changes);
             }
             Op::ConfigureSession(_)
             | Op::UserInput { .. }
@@ -130,14 +150,14 @@ impl Open {
     }
 
     fn begin(&mut self, sub_id: &str, kind: Kind) {
-        self.task = Some(Task::new(sub_id.to_owned(), kind));
+        self.task = Some(Task::new(sub_id.to_owned(), kind, Arc::clone(&self.settings)));
         let context_window = self.settings.context_window;
         self.emit(sub_id, EventMsg::TaskStarted { context_window });
     }
 
     pub(super) fn interrupt(&mut self, sub_id: &str, now: u64) {
         self.drop_queue(AbortReason::Interrupted);
-        self.drop_deferred();
+        self.drop_deferred(AbortReason::Interrupted);
         if self.task.is_some() {
             self.abort(AbortReason::Interrupted, now);
         } else {
@@ -153,16 +173,21 @@ impl Open {
         }
     }
 
-    /// What waits to take the place of an aborted task is what an interrupt is about: it ends as a
-    /// task would.
-    fn drop_deferred(&mut self) {
+    /// What waits to take the place of an aborted task ends as that task does.
+    fn drop_deferred(&mut self, reason: AbortReason) {
         let deferred = std::mem::take(&mut self.deferred);
         let (dropped, kept): (Vec<_>, Vec<_>) = deferred.into_iter().partition(starts_a_task);
         self.deferred = kept.into();
         for input in dropped {
-            let super::Input::Submit(Submission { id, .. }) = input else { continue };
-            self.emit(&id, EventMsg::TurnAborted { reason: AbortReason::Interrupted });
-            self.fail(&id, INTERRUPTED);
+            let Input::Submit(Submission { id, .. }) = input else { continue };
+            self.tell_aborted(&id, reason);
+        }
+    }
+
+    fn tell_aborted(&mut self, sub_id: &str, reason: AbortReason) {
+        self.emit(sub_id, EventMsg::TurnAborted { reason });
+        if reason == AbortReason::Interrupted {
+            self.fail(sub_id, INTERRUPTED);
         }
     }
 
@@ -194,14 +219,16 @@ impl Open {
             return;
         }
         self.close_open_calls();
+        self.tell_diffs();
         let Some(task) = self.task.take() else { return };
         if task.kind == Kind::Review {
             self.record(Record::AsideEnd);
         }
-        self.emit(&task.sub_id, EventMsg::TurnAborted { reason: aborting.reason });
-        if aborting.reason == AbortReason::Interrupted {
-            self.fail(&task.sub_id, INTERRUPTED);
+        // What was to join it was not read by any model.
+        for steered in task.steer {
+            self.emit(&steered.sub_id, EventMsg::TurnAborted { reason: aborting.reason });
         }
+        self.tell_aborted(&task.sub_id, aborting.reason);
         self.next(now);
     }
 
@@ -224,10 +251,17 @@ impl Open {
 
     /// Ends the task because it cannot go on.
     pub(super) fn give_up(&mut self, message: String, now: u64) {
-        let Some(task) = self.task.take() else { return };
         self.close_open_calls();
+        self.tell_diffs();
+        let Some(task) = self.task.take() else { return };
         if task.kind == Kind::Review {
             self.record(Record::AsideEnd);
+        }
+        for steered in task.steer {
+            self.fail(
+                &steered.sub_id,
+                &format!("the task that this was to join failed: {message}"),
+            );
         }
         self.emit(&task.sub_id, EventMsg::Error { message });
         self.next(now);
@@ -235,7 +269,7 @@ impl Open {
 
     pub(super) fn forget_last_changes(&mut self) {
         if let Some((last, _)) = self.changes.pop() {
-            while self.changes.last().is_some_and(|(id, _)| *id == last) {
+            while self.changes.last().is_some_and(|(task, _)| *task == last) {
                 self.changes.pop();
             }
         }
@@ -251,8 +285,15 @@ impl Task {
     }
 }
 
-fn starts_a_task(input: &super::Input) -> bool {
-    let super::Input::Submit(Submission { op, .. }) = input else { return false };
+impl Queued {
+    fn into_submission(self, mode: InputMode) -> Input {
+        let Self { sub_id: id, items, last_response_id } = self;
+        Input::Submit(Submission { id, op: Op::UserInput { items, last_response_id, mode } })
+    }
+}
+
+fn starts_a_task(input: &Input) -> bool {
+    let Input::Submit(Submission { op, .. }) = input else { return false };
     !matches!(op, Op::Shutdown)
 }
 

@@ -10,6 +10,7 @@ use super::grants::GrantRecord;
 use super::settings::Settings;
 use crate::items::Item;
 use crate::protocol::{PlanStep, TokenTotals};
+use crate::stream::Usage;
 
 /// Something that a session must remember beyond its process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,9 @@ pub enum Record {
     /// The thread's end is where this response can be continued from.
     Turn {
         response_id: String,
+        /// How full the model's context was.
+        #[serde(default)]
+        usage: Option<Usage>,
     },
     /// The thread's end goes back to a response, or to the beginning.
     Branch {
@@ -52,7 +56,9 @@ pub enum Record {
     },
     /// Files were changed by a task, and how to take that back. Opaque here.
     Changed {
-        sub_id: String,
+        /// Tasks that change files are numbered in a session.
+        #[serde(default)]
+        task: u64,
         undo: serde_json::Value,
     },
     /// The last change was taken back.
@@ -81,11 +87,20 @@ pub enum ApprovalState {
 #[derive(Debug, Default)]
 pub(super) struct Thread {
     nodes: Vec<Node>,
+    place: Place,
+    /// Where each response ended.
+    turns: HashMap<String, Place>,
+    asides: Vec<Place>,
+}
+
+/// Where a thread stands.
+#[derive(Debug, Default, Clone)]
+struct Place {
+    /// Its last item.
     head: Option<usize>,
     last_response: Option<String>,
-    /// Where each response ended.
-    turns: HashMap<String, Option<usize>>,
-    asides: Vec<(Option<usize>, Option<String>)>,
+    /// Of that response.
+    usage: Option<Usage>,
 }
 
 #[derive(Debug)]
@@ -98,33 +113,35 @@ impl Thread {
     pub(super) fn apply(&mut self, record: &Record) {
         match record {
             Record::Item { item } => self.push(Arc::clone(item)),
-            Record::Turn { response_id } => {
-                self.turns.insert(response_id.clone(), self.head);
-                self.last_response = Some(response_id.clone());
+            Record::Turn { response_id, usage } => {
+                self.place.last_response = Some(response_id.clone());
+                // A response that says nothing of it leaves what was known before.
+                self.place.usage = usage.or(self.place.usage);
+                self.turns.insert(response_id.clone(), self.place.clone());
             }
             Record::Branch { after } => {
                 // A branch is only recorded for a response that is known; one that is not would
                 // come from a journal that was cut, and the beginning is the honest place then.
-                self.head = after.as_ref().and_then(|id| self.turns.get(id).copied()).flatten();
-                self.last_response.clone_from(after);
+                let turn = after.as_ref().and_then(|id| self.turns.get(id));
+                self.place = turn.cloned().unwrap_or_default();
             }
-            Record::AsideBegin => self.asides.push((self.head, self.last_response.clone())),
+            Record::AsideBegin => self.asides.push(self.place.clone()),
             Record::AsideEnd => {
-                if let Some((head, last_response)) = self.asides.pop() {
-                    self.head = head;
-                    self.last_response = last_response;
+                if let Some(place) = self.asides.pop() {
+                    self.place = place;
                 }
             }
             Record::Compacted { items } => {
                 // What is continued after the last response is continued from its summary, unless
                 // more was said since.
-                let summed_up = self.last_response.clone().filter(|id| self.stands_after(id));
-                self.head = None;
+                let last = self.place.last_response.clone();
+                let summed_up = last.filter(|id| self.stands_at_the_end_of(id));
+                (self.place.head, self.place.usage) = (None, None);
                 for item in items {
                     self.push(Arc::clone(item));
                 }
                 if let Some(response_id) = summed_up {
-                    self.turns.insert(response_id, self.head);
+                    self.turns.insert(response_id, self.place.clone());
                 }
             }
             Record::Settings { .. }
@@ -139,21 +156,37 @@ impl Thread {
     }
 
     fn push(&mut self, item: Arc<Item>) {
-        self.nodes.push(Node { before: self.head, item });
-        self.head = Some(self.nodes.len() - 1);
+        self.nodes.push(Node { before: self.place.head, item });
+        self.place.head = Some(self.nodes.len() - 1);
     }
 
     pub(super) fn knows(&self, response_id: &str) -> bool {
         self.turns.contains_key(response_id)
     }
 
-    /// Whether nothing follows this response.
-    pub(super) fn stands_after(&self, response_id: &str) -> bool {
-        self.turns.get(response_id) == Some(&self.head)
+    /// Whether this response was the last one, and nothing follows it.
+    pub(super) fn stands_at_the_end_of(&self, response_id: &str) -> bool {
+        self.last_response() == Some(response_id)
+            && self.turns.get(response_id).is_some_and(|turn| turn.head == self.place.head)
     }
 
     pub(super) fn last_response(&self) -> Option<&str> {
-        self.last_response.as_deref()
+        self.place.last_response.as_deref()
+    }
+
+    /// A name for a response that no other has. Some servers give one twice, and who continues
+    /// after a response means one of them.
+    pub(super) fn name(&self, response_id: String) -> String {
+        if !self.knows(&response_id) {
+            return response_id;
+        }
+        let names = (self.turns.len()..).map(|number| format!("{response_id}-{number}"));
+        names.skip_while(|name| self.knows(name)).next().unwrap_or(response_id)
+    }
+
+    /// How full the model's context was at the last response, if it is known.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        self.place.usage
     }
 
     pub(super) fn has_open_aside(&self) -> bool {
@@ -163,7 +196,7 @@ impl Thread {
     /// The items from the beginning to the thread's end.
     pub(super) fn history(&self) -> Vec<Arc<Item>> {
         let mut items = Vec::new();
-        let mut at = self.head;
+        let mut at = self.place.head;
         while let Some(index) = at {
             let node = &self.nodes[index];
             items.push(Arc::clone(&node.item));
@@ -175,18 +208,25 @@ impl Thread {
 
     /// The calls that have no output yet, oldest first.
     pub(super) fn open_calls(&self) -> Vec<String> {
-        let mut open: Vec<String> = Vec::new();
-        for item in self.history() {
-            match &*item {
-                Item::FunctionCall { call_id, .. } => open.push(call_id.clone()),
+        // From the end: an output stands behind its call.
+        let mut answered: HashMap<&str, usize> = HashMap::new();
+        let mut open = Vec::new();
+        let mut at = self.place.head;
+        while let Some(index) = at {
+            let node = &self.nodes[index];
+            match &*node.item {
                 Item::FunctionCallOutput { call_id, .. } => {
-                    if let Some(index) = open.iter().position(|it| it == call_id) {
-                        open.remove(index);
-                    }
+                    *answered.entry(call_id).or_default() += 1;
                 }
+                Item::FunctionCall { call_id, .. } => match answered.get_mut(call_id.as_str()) {
+                    Some(count @ 1..) => *count -= 1,
+                    _ => open.push(call_id.clone()),
+                },
                 Item::Message { .. } | Item::Reasoning { .. } | Item::Other(_) => {}
             }
+            at = node.before;
         }
+        open.reverse();
         open
     }
 }

@@ -1,5 +1,7 @@
 //! How turns go: a request, what the model answers, what comes of its calls, and the next turn.
 
+use std::sync::Arc;
+
 use super::compaction::Fill;
 use super::task::{CallState, Purpose, Turn};
 use super::thread::Record;
@@ -7,14 +9,14 @@ use super::{Open, Output};
 use crate::items::{Item, Role, Summary};
 use crate::protocol::EventMsg;
 use crate::retry::{self, Attempts};
-use crate::stream::{ModelEvent, ModelFailure, ModelRequest, Usage};
+use crate::stream::{FailureKind, ModelEvent, ModelFailure, ModelRequest, Usage};
 
 impl Open {
     /// Begins a turn, after what was said meanwhile has joined the thread.
     pub(super) fn next_turn(&mut self, now: u64) {
         let Some(task) = &mut self.task else { return };
-        for items in std::mem::take(&mut task.steer) {
-            self.record_item(super::tasks::user_message(items));
+        for steered in std::mem::take(&mut task.steer) {
+            self.record_item(super::tasks::user_message(steered.items));
         }
         match self.fill() {
             Fill::Fits => self.ask(Purpose::Answer),
@@ -31,10 +33,12 @@ impl Open {
     pub(super) fn ask(&mut self, purpose: Purpose) {
         let attempt = self.key();
         let mut items = self.thread.history();
+        let Some(task) = &self.task else { return };
         let tools = match purpose {
             Purpose::Answer => self.tools(),
             Purpose::Summarize => {
-                items.push(std::sync::Arc::new(Item::user(super::compaction::PROMPT)));
+                super::compaction::leave_out(&mut items, task.left_out);
+                items.push(Arc::new(Item::user(super::compaction::PROMPT)));
                 Vec::new()
             }
         };
@@ -48,7 +52,8 @@ impl Open {
             parallel_tool_calls: true,
         });
         let Some(task) = &mut self.task else { return };
-        task.turn = Turn { purpose, attempt: Some(attempt), ..Turn::default() };
+        let turn = Turn::new(purpose, Arc::clone(&self.settings));
+        task.turn = Turn { attempt: Some(attempt), ..turn };
         self.out.push_back(Output::Ask { attempt, request });
     }
 
@@ -133,12 +138,10 @@ impl Open {
         let Some(task) = &mut self.task else { return };
         task.turn.attempt = None;
         (task.request_failures, task.stream_failures) = (0, 0);
+        task.begun.clear();
         task.turn.response = Some((response_id, usage));
         if let Some(usage) = usage {
-            self.totals.input += usage.input;
-            self.totals.cached += usage.cached;
-            self.totals.output += usage.output;
-            self.totals.reasoning += usage.reasoning;
+            self.totals.add(usage);
             let (total, context_window) = (self.totals, self.settings.context_window);
             self.record(Record::Tokens { total });
             self.emit(sub_id, EventMsg::TokenCount { usage, total, context_window });
@@ -147,7 +150,7 @@ impl Open {
         self.settle(now);
     }
 
-    fn failed(&mut self, failure: ModelFailure, now: u64) {
+    pub(super) fn failed(&mut self, failure: ModelFailure, now: u64) {
         let Some(task) = &mut self.task else { return };
         task.turn.attempt = None;
         task.turn.held.clear();
@@ -168,6 +171,9 @@ impl Open {
     }
 
     fn retry_or_give_up(&mut self, failure: ModelFailure, now: u64) {
+        if failure.kind == FailureKind::ContextLength && self.summarize_less() {
+            return;
+        }
         let (request_max, stream_max) =
             (self.settings.request_max_retries, self.settings.stream_max_retries);
         let Some(task) = &mut self.task else { return };
@@ -210,7 +216,8 @@ impl Open {
             return;
         }
         if let Some(failure) = task.turn.broken.take() {
-            task.turn.calls.clear();
+            let calls = std::mem::take(&mut task.turn.calls);
+            task.begun.extend(calls.into_iter().filter_map(|call| call.made));
             return self.retry_or_give_up(failure, now);
         }
         if let Some((response_id, usage)) = task.turn.response.take() {
@@ -225,28 +232,30 @@ impl Open {
             let summary = std::mem::take(&mut task.turn.summary);
             return self.summarized(&sub_id, &summary, now);
         }
-        let has_output = !task.turn.calls.is_empty();
-        let diffs = std::mem::take(&mut task.turn.diffs);
-        let response_id = match response_id.is_empty() {
-            // Some servers give none. A bookmark needs a name.
-            true => format!("{sub_id}.{}", self.key()),
-            false => response_id,
-        };
-        self.last_usage = usage.or(self.last_usage);
-        if self.fill() == Fill::Fits {
-            self.compacted = false;
+        let has_output = !task.turn.calls.is_empty() || task.turn.has_repeated;
+        let response_id = self.thread.name(response_id);
+        self.record(Record::Turn { response_id: response_id.clone(), usage });
+        let fits = self.fill() == Fill::Fits;
+        if let Some(task) = &mut self.task {
+            task.compacted &= !fits;
         }
-        self.record(Record::Turn { response_id: response_id.clone() });
-        if !diffs.is_empty() {
-            let unified_diff = diffs.concat();
-            self.emit(&sub_id, EventMsg::TurnDiff { unified_diff });
-        }
+        self.tell_diffs();
         self.emit(&sub_id, EventMsg::TurnComplete { response_id });
         let Some(task) = &self.task else { return };
         if has_output || !task.steer.is_empty() {
             self.next_turn(now);
         } else {
             self.complete(now);
+        }
+    }
+
+    /// What patches have changed since this was last told.
+    pub(super) fn tell_diffs(&mut self) {
+        let Some(task) = &mut self.task else { return };
+        let unified_diff = std::mem::take(&mut task.diffs).concat();
+        if !unified_diff.is_empty() {
+            let sub_id = task.sub_id.clone();
+            self.emit(&sub_id, EventMsg::TurnDiff { unified_diff });
         }
     }
 

@@ -70,6 +70,10 @@ pub enum EventMsg {
         /// What `approved_for_session` would cover, in words.
         session_scope: String,
     },
+    /// A request for approval that nobody answered waits no longer; the call was denied.
+    ApprovalExpired {
+        call_id: String,
+    },
     ExecCommandBegin {
         call_id: String,
         command: Vec<String>,
@@ -222,6 +226,16 @@ pub struct TokenTotals {
     pub cached: u64,
     pub output: u64,
     pub reasoning: u64,
+}
+
+impl TokenTotals {
+    /// What servers say is not to be trusted: it adds up to the largest number at most.
+    pub(crate) fn add(&mut self, usage: Usage) {
+        self.input = self.input.saturating_add(usage.input);
+        self.cached = self.cached.saturating_add(usage.cached);
+        self.output = self.output.saturating_add(usage.output);
+        self.reasoning = self.reasoning.saturating_add(usage.reasoning);
+    }
 }
 
 /// A tool that the model is offered.

@@ -65,7 +65,6 @@ fn under_never_what_would_be_asked_for_is_refused() {
             > model #1 call c2 mcp__s__do {}
               record call c2 mcp__s__do
               1 warning message="refused: mcp__s__do: nobody knows what this tool does, and it runs outside of the sandbox; the approval policy is never, so nobody is asked"
-              1 tool_call_end call_id="c2" tool="mcp__s__do" output="nobody knows what this tool does, and it runs outside of the sandbox; the approval policy is never, so nobody is asked"
               record output c2: nobody knows what this tool does, and it runs outside of the sandbox; the approval policy is never, so nobody is asked
         "#]],
     );

@@ -59,7 +59,7 @@ fn a_task_of_one_turn() {
               record tokens total={"input":10,"cached":0,"output":0,"reasoning":0}
               1 token_count input=10 cached=0 output=0 reasoning=0 total={"input":10,"cached":0,"output":0,"reasoning":0}
               record agent: Hello
-              record turn response_id="r1"
+              record turn response_id="r1" usage={"input":10,"cached":0,"output":0,"reasoning":0}
               1 turn_complete response_id="r1"
               1 task_complete last_agent_message="Hello"
         "#]],
@@ -370,6 +370,7 @@ fn an_approval_that_nobody_answers_is_denied_with_a_reason() {
             > +4999 tick
             > +1 tick
               record approval call_id="c1" state="expired" what="rm -rf a"
+              1 approval_expired call_id="c1"
               1 warning message="rm -rf a: denied: nobody answered the request for approval within 5 s"
               record output c1: denied: nobody answered the request for approval within 5 s
               record turn response_id="r1"
@@ -409,6 +410,7 @@ fn when_nobody_is_there_nothing_waits() {
               1 exec_approval_request call_id="c1" command=["rm","-rf","a"] reason="this command destroys what cannot be brought back (`rm` with force or recursive removes files for good, without asking)"
             > unattended
               record approval call_id="c1" state="expired" what="rm -rf a"
+              1 approval_expired call_id="c1"
               1 warning message="rm -rf a: denied: nobody is there to answer the request for approval"
               record output c1: denied: nobody is there to answer the request for approval
             > model #1 call c2 rm -rf b
@@ -978,7 +980,7 @@ fn a_patch_inside_the_workspace_is_applied() {
             > model #1 done r1
             > tool #2 changed Success
               1 patch_apply_end call_id="c1" success=true message="Success"
-              record changed sub_id="1" undo="Success"
+              record changed task=1 undo="Success"
               record output c1: Success
               record turn response_id="r1"
               1 turn_diff unified_diff="+++ b/a.txt\n"
@@ -1064,6 +1066,7 @@ fn a_patch_that_does_not_apply_is_an_output() {
               prepare #2
             > prepared #2 error Failed to find expected lines in a.txt
               1 patch_apply_end call_id="c1" message="Failed to find expected lines in a.txt"
+              discard #2
               record output c1: Failed to find expected lines in a.txt
             > model #1 done r1
               record turn response_id="r1"
@@ -1120,11 +1123,13 @@ fn reading_goes_beside_reading_and_writing_alone() {
         "configure
          input 1 one
          model #1 call c1 read_file {\"path\":\"a\"}
-         model #1 call c2 make
-         model #1 call c3 read_file {\"path\":\"b\"}
+         model #1 call c2 read_file {\"path\":\"b\"}
+         model #1 call c3 make
+         model #1 call c4 read_file {\"path\":\"made\"}
          tool #2 ok a
-         tool #4 ok b
-         tool #3 exit 0",
+         tool #3 ok b
+         tool #4 exit 0
+         tool #5 ok made",
         expect![[r#"
             > configure
               c session_configured approval_policy="on-request" history_items=0
@@ -1136,23 +1141,30 @@ fn reading_goes_beside_reading_and_writing_alone() {
               record call c1 read_file
               1 tool_call_begin call_id="c1" tool="read_file" arguments={"path":"a","offset":null,"limit":null}
               start #2 ReadFile(ReadFile { path: "a", offset: None, limit: None })
-            > model #1 call c2 make
-              record call c2 shell
-            > model #1 call c3 read_file {"path":"b"}
-              record call c3 read_file
-              1 tool_call_begin call_id="c3" tool="read_file" arguments={"path":"b","offset":null,"limit":null}
-              start #4 ReadFile(ReadFile { path: "b", offset: None, limit: None })
+            > model #1 call c2 read_file {"path":"b"}
+              record call c2 read_file
+              1 tool_call_begin call_id="c2" tool="read_file" arguments={"path":"b","offset":null,"limit":null}
+              start #3 ReadFile(ReadFile { path: "b", offset: None, limit: None })
+            > model #1 call c3 make
+              record call c3 shell
+            > model #1 call c4 read_file {"path":"made"}
+              record call c4 read_file
             > tool #2 ok a
               1 tool_call_end call_id="c1" tool="read_file" success=true output="a"
               record output c1: a
-            > tool #4 ok b
-              1 tool_call_end call_id="c3" tool="read_file" success=true output="b"
-              record output c3: b
-              1 exec_command_begin call_id="c2" command=["make"]
-              start #3 make in the sandbox
-            > tool #3 exit 0
-              1 exec_command_end call_id="c2" exit_code=0
-              record output c2: 
+            > tool #3 ok b
+              1 tool_call_end call_id="c2" tool="read_file" success=true output="b"
+              record output c2: b
+              1 exec_command_begin call_id="c3" command=["make"]
+              start #4 make in the sandbox
+            > tool #4 exit 0
+              1 exec_command_end call_id="c3" exit_code=0
+              record output c3: 
+              1 tool_call_begin call_id="c4" tool="read_file" arguments={"path":"made","offset":null,"limit":null}
+              start #5 ReadFile(ReadFile { path: "made", offset: None, limit: None })
+            > tool #5 ok made
+              1 tool_call_end call_id="c4" tool="read_file" success=true output="made"
+              record output c4: made
         "#]],
     );
 }
@@ -1246,7 +1258,7 @@ fn a_full_thread_is_compacted_once() {
             > model #1 done r1 900
               record tokens total={"input":900,"cached":0,"output":0,"reasoning":0}
               1 token_count input=900 cached=0 output=0 reasoning=0 total={"input":900,"cached":0,"output":0,"reasoning":0} context_window=1000
-              record turn response_id="r1"
+              record turn response_id="r1" usage={"input":900,"cached":0,"output":0,"reasoning":0}
               1 turn_complete response_id="r1"
               ask #3 [user: one | call c1 update_plan | output c1: the plan is shown | user: The thread is about to be replaced by what you write now, so]
             > model #3 message a summary
@@ -1266,7 +1278,7 @@ fn a_full_thread_is_compacted_once() {
             > tool #5 exit 0
               1 exec_command_end call_id="c2" exit_code=0
               record output c2: 
-              record turn response_id="r3"
+              record turn response_id="r3" usage={"input":900,"cached":0,"output":0,"reasoning":0}
               1 turn_complete response_id="r3"
               1 error message="the thread does not fit into the model's context, even after it was compacted"
         "#]],
@@ -1409,6 +1421,7 @@ fn a_killed_session_resumes_with_aborted_calls() {
         > input 9 go on
           record output c2: aborted
           record output c3: aborted
+          record approval call_id="c2" state="aborted" what="rm -rf a.txt"
           again session_configured approval_policy="on-request" history_items=7
           again warning message="2 call(s) were open when the session ended; they were not run again, and the model is told that they were aborted"
           9 task_started

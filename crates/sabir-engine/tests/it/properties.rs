@@ -24,7 +24,7 @@ proptest! {
 fn the_lists_of_inputs_reach_what_they_are_about() {
     let mut runner = TestRunner::deterministic();
     let mut all = Seen::default();
-    for _ in 0..300 {
+    for _ in 0..400 {
         let seen = drive(&inputs().new_tree(&mut runner).unwrap().current());
         all.requests += seen.requests;
         all.works += seen.works;

@@ -17,7 +17,7 @@ use sabir_engine::{
     OfferedTool, Op, Output, OutputStream, PreparedPatch, Record, Role, Session, Settings,
     Submission, ToolEvent, ToolInfo, ToolResult, Usage, Work,
 };
-use sabir_policy::ToolEffects;
+use sabir_policy::{Confinement, ToolEffects};
 use serde_json::{Value, json};
 
 /// Runs a script and returns its transcript.
@@ -183,6 +183,7 @@ fn model_event(line: &str) -> ModelEvent {
                 "disconnected" => FailureKind::Disconnected,
                 "quota" => FailureKind::Quota,
                 "refused" => FailureKind::Refused,
+                "too-long" => FailureKind::ContextLength,
                 _ => panic!("what is {kind:?}?"),
             };
             let message = message.to_owned();
@@ -259,7 +260,8 @@ fn show(output: &Output) -> Option<String> {
         }
         Output::HangUp { attempt } => format!("hang up #{attempt}"),
         Output::Prepare { key, .. } => format!("prepare #{key}"),
-        Output::Start { key, work } => format!("start #{key} {}", show_work(work)),
+        Output::Start { key, work, .. } => format!("start #{key} {}", show_work(work)),
+        Output::Discard { key } => format!("discard #{key}"),
         Output::Stop { key } => format!("stop #{key}"),
         Output::WakeAt(at) => format!("wake at {at}"),
         Output::Close => "close".to_owned(),
@@ -296,8 +298,11 @@ fn show_record(record: &Record) -> String {
         record => {
             let value = serde_json::to_value(record).expect("records are JSON");
             let mut text = value["type"].as_str().unwrap_or_default().to_owned();
-            for (key, value) in
-                value.as_object().into_iter().flatten().filter(|(key, _)| *key != "type")
+            for (key, value) in value
+                .as_object()
+                .into_iter()
+                .flatten()
+                .filter(|(key, value)| *key != "type" && !value.is_null())
             {
                 let _ = write!(text, " {key}={value}");
             }
@@ -334,8 +339,11 @@ fn show_item(item: &Item) -> String {
 
 fn show_work(work: &Work) -> String {
     match work {
-        Work::Exec { command, confined, .. } => {
-            let where_ = if *confined { "in the sandbox" } else { "without a sandbox" };
+        Work::Exec { command, confinement, .. } => {
+            let where_ = match confinement {
+                Confinement::Confined => "in the sandbox",
+                Confinement::Unconfined => "without a sandbox",
+            };
             format!("{} {where_}", command.join(" "))
         }
         Work::Patch => "patch".to_owned(),

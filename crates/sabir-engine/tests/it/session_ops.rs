@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sabir_engine::{
-    EventMsg, ExecOutput, FailureKind, FileChange, Input, Item, ModelEvent, ModelFailure,
-    ModelRequest, Op, Output, OutputStream, PreparedPatch, Record, Session, Settings, Submission,
-    ToolCall, ToolEvent, ToolResult, Usage, Work,
+    EventMsg, ExecOutput, FailureKind, FileChange, Input, InputMode, Item, ModelEvent,
+    ModelFailure, ModelRequest, Op, Output, OutputStream, PreparedPatch, Record, Session, Settings,
+    Submission, ToolCall, ToolEvent, ToolResult, Usage, Work,
 };
 use serde_json::{Value, json};
 
@@ -61,6 +61,10 @@ struct Run<'b> {
     now: u64,
     inputs: usize,
     submitted: BTreeSet<String>,
+    /// What must be answered and is not yet.
+    unanswered: BTreeSet<String>,
+    shut_down: bool,
+    session_id: Option<String>,
     records: Vec<Record>,
     /// What the events say.
     task: Option<String>,
@@ -84,6 +88,9 @@ impl<'b> Run<'b> {
             now: 0,
             inputs: 0,
             submitted: BTreeSet::new(),
+            unanswered: BTreeSet::new(),
+            shut_down: false,
+            session_id: None,
             records: Vec::new(),
             task: None,
             attempt: None,
@@ -108,7 +115,7 @@ impl<'b> Run<'b> {
         let approval = self.tape.of(&["on-request", "untrusted", "on-failure", "never"]);
         let sandbox = self.tape.of(&["workspace-write", "read-only", "danger-full-access"]);
         let settings = json!({
-            "session_id": "s", "model": "m", "provider": {}, "cwd": "/w", "instructions": "",
+            "session_id": self.tape.of(&["s", "s", "s", "s", "s", "s", "s", "t"]), "model": "m", "provider": {}, "cwd": "/w", "instructions": "",
             "approval_policy": approval, "sandbox_policy": { "mode": sandbox },
             "request_max_retries": self.tape.below(3), "stream_max_retries": self.tape.below(3),
             "approval_timeout_ms": self.tape.of(&[Value::Null.as_u64(), Some(0), Some(400)]),
@@ -116,12 +123,22 @@ impl<'b> Run<'b> {
         });
         let settings: Settings = serde_json::from_value(settings).unwrap();
         let (sub_id, settings) = (self.id(), Box::new(settings));
+        self.unanswered.insert(sub_id.clone());
         self.handle(Input::Configure { sub_id, settings, stored: None, external: Vec::new() });
     }
 
     fn submit(&mut self, op: Value) {
         let op: Op = serde_json::from_value(op).unwrap();
         let id = self.id();
+        self.shut_down |= matches!(op, Op::Shutdown);
+        let is_answered_elsewhere = match &op {
+            Op::ExecApproval { .. } | Op::PatchApproval { .. } | Op::Interrupt => true,
+            Op::UserInput { mode, .. } => *mode == InputMode::Steer,
+            _ => false,
+        };
+        if !is_answered_elsewhere {
+            self.unanswered.insert(id.clone());
+        }
         self.handle(Input::Submit(Submission { id, op }));
     }
 
@@ -179,7 +196,7 @@ impl<'b> Run<'b> {
             },
             17 => {
                 let items = vec![Item::user("elsewhere"), self.call_item()];
-                let response_id = self.tape.of(&["far", "r1"]).to_owned();
+                let response_id = format!("far{}", self.responses.len());
                 self.responses.push(response_id.clone());
                 self.handle(Input::Adopt { response_id, items });
             }
@@ -329,15 +346,28 @@ impl<'b> Run<'b> {
         // Whatever is put in, what comes out is in proportion to all that was put in.
         assert!(count <= 64 + 8 * self.inputs, "{count} outputs");
         assert!(self.task.is_none() || self.machine.is_busy(), "a task runs, and nobody is busy");
+        if !self.machine.is_busy() {
+            assert_eq!(self.unanswered, BTreeSet::new(), "nobody said anything about these");
+        }
     }
 
     fn see(&mut self, output: Output) {
         match output {
             Output::Emit(event) => {
                 assert!(self.submitted.contains(&event.id), "nobody submitted {:?}", event.id);
+                self.unanswered.remove(&event.id);
                 self.see_event(event.id, event.msg);
             }
             Output::Record(record) => {
+                if let Record::Settings { settings } = &record
+                    && self.session_id.replace(settings.session_id.clone())
+                        != Some(settings.session_id.clone())
+                {
+                    // The session before is left.
+                    self.records.clear();
+                    self.asked.clear();
+                    self.responses.clear();
+                }
                 self.seen.compacted += usize::from(matches!(record, Record::Compacted { .. }));
                 self.seen.undone += usize::from(matches!(record, Record::Undone));
                 self.records.push(record);
@@ -353,7 +383,8 @@ impl<'b> Run<'b> {
                 assert_eq!(self.attempt.take(), Some(attempt), "nobody is there to hang up on");
             }
             Output::Prepare { key, .. } => self.prepares.push(key),
-            Output::Start { key, work } => {
+            Output::Discard { .. } => {}
+            Output::Start { key, work, .. } => {
                 assert!(self.task.is_some(), "work without a task");
                 let reads = matches!(
                     work,
@@ -380,6 +411,7 @@ impl<'b> Run<'b> {
         match msg {
             EventMsg::TaskStarted { .. } => {
                 assert_eq!(self.task.replace(id), None, "two tasks at once");
+                assert!(!self.shut_down, "a task begins after the end");
             }
             EventMsg::TaskComplete { .. } => {
                 assert_eq!(self.task, Some(id), "a task that does not run is complete");
@@ -395,11 +427,13 @@ impl<'b> Run<'b> {
             }
             EventMsg::TurnComplete { response_id } => {
                 assert_eq!(self.task, Some(id), "a turn without its task");
+                assert!(!self.responses.contains(&response_id), "two responses with one name");
                 self.responses.push(response_id);
             }
             EventMsg::ExecApprovalRequest { call_id, .. }
             | EventMsg::ApplyPatchApprovalRequest { call_id, .. } => {
                 self.seen.approvals += 1;
+                assert!(!self.asked.contains(&call_id), "two questions with one name");
                 self.asked.push(call_id);
             }
             EventMsg::History { items, last_response_id } => {

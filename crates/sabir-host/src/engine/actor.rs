@@ -2,6 +2,7 @@
 //! then shows and does it. While the disk works, it goes on listening.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use sabir_engine::{
@@ -15,7 +16,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::configure::{Configured, Upcoming};
-use super::gathered::{Committing, Gathered, Todo};
+use super::gathered::{Committing, Gathered};
 use super::servers::Watched;
 use super::work::PreparedPatches;
 use super::{Claim, Engine, Incoming, Shown};
@@ -33,7 +34,7 @@ pub(super) struct Actor {
     /// Being written.
     committing: Option<Committing>,
     /// Stored, and not yet taken by the reader.
-    backlog: VecDeque<Shown>,
+    backlog: Backlog,
     /// What models and tools have to say.
     news: mpsc::Receiver<Input>,
     pub(super) tell: mpsc::Sender<Input>,
@@ -52,14 +53,45 @@ pub(super) struct Actor {
     started: Instant,
     wake_at: Option<u64>,
     attended: bool,
-    reader_gone: bool,
 }
 
 /// What models and tools may say ahead.
 const NEWS_ON_THE_WAY: usize = 64;
 
+/// Events for the reader, and how much they hold.
+#[derive(Default)]
+struct Backlog {
+    events: VecDeque<Shown>,
+    bytes: usize,
+}
+
 /// A reader that submits without ever reading must not fill the memory.
 const MOST_BACKLOG: usize = 4096;
+const MOST_BACKLOG_BYTES: usize = 16 * 1024 * 1024;
+
+impl Backlog {
+    fn extend(&mut self, events: impl IntoIterator<Item = Shown>) {
+        for shown in events {
+            self.bytes += shown.line.len();
+            self.events.push_back(shown);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Shown> {
+        let shown = self.events.pop_front()?;
+        self.bytes -= shown.line.len();
+        Some(shown)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Whether more may be submitted while `more` events are on their way here.
+    fn has_room(&self, more: usize) -> bool {
+        self.events.len() + more < MOST_BACKLOG && self.bytes < MOST_BACKLOG_BYTES
+    }
+}
 
 enum Wake {
     /// A part is on disk, or could not be written.
@@ -92,7 +124,7 @@ impl Actor {
             outgoing,
             gathered: Gathered::default(),
             committing: None,
-            backlog: VecDeque::new(),
+            backlog: Backlog::default(),
             news,
             tell,
             stops: BTreeMap::new(),
@@ -106,7 +138,6 @@ impl Actor {
             started: Instant::now(),
             wake_at: None,
             attended: true,
-            reader_gone: false,
         }
     }
 
@@ -129,7 +160,8 @@ impl Actor {
     async fn wait(&mut self) -> Wake {
         let wake_at = self.wake_at.map(|ms| self.started + Duration::from_millis(ms));
         let is_quiet = self.backlog.is_empty();
-        let (shown, is_full) = (self.gathered.count(), self.gathered.is_full());
+        let has_room = self.backlog.has_room(self.gathered.count());
+        let is_full = self.gathered.is_full();
         let committing = &mut self.committing;
         let is_committing = committing.is_some();
         let stored = async {
@@ -144,20 +176,21 @@ impl Actor {
             came = self.incoming.recv(),
                 if self.attended
                     && !self.servers.is_starting()
-                    && self.backlog.len() + shown < MOST_BACKLOG =>
+                    && has_room
+                    && !is_full =>
             {
                 came.map_or(Wake::Ended, Wake::Came)
             }
             permit = self.outgoing.reserve(), if !is_quiet => match permit {
                 Ok(permit) => {
-                    if let Some(shown) = self.backlog.pop_front() {
+                    if let Some(shown) = self.backlog.pop() {
                         permit.send(shown);
                     }
                     Wake::Taken
                 }
                 Err(_) => Wake::ReaderGone,
             },
-            () = self.outgoing.closed(), if !self.reader_gone => Wake::ReaderGone,
+            () = self.outgoing.closed() => Wake::ReaderGone,
             // A slow reader, or a slow disk, slows the model and the tools, and loses nothing.
             Some(input) = self.news.recv(), if is_quiet && !is_full => {
                 Wake::News(input)
@@ -182,7 +215,7 @@ impl Actor {
             Wake::Taken => {
                 while !self.backlog.is_empty() {
                     let Ok(permit) = self.outgoing.try_reserve() else { break };
-                    if let Some(shown) = self.backlog.pop_front() {
+                    if let Some(shown) = self.backlog.pop() {
                         permit.send(shown);
                     }
                 }
@@ -257,11 +290,10 @@ impl Actor {
         let (items, last_response_id, mode) = match op {
             Op::UserInput { items, last_response_id, mode } => (items, last_response_id, mode),
             mut op => {
-                if let Op::OverrideTurnContext { cwd: Some(cwd), .. } = &mut op {
-                    match super::configure::real_folder(cwd) {
-                        Ok(real) => *cwd = real,
-                        Err(message) => return self.refuse(id, message),
-                    }
+                if let Op::OverrideTurnContext { cwd: Some(cwd), .. } = &mut op
+                    && let Err(message) = self.move_to(cwd).await
+                {
+                    return self.refuse(id, message);
                 }
                 return self.handle(Input::Submit(Submission { id, op }));
             }
@@ -281,6 +313,16 @@ impl Actor {
         self.handle(Input::Submit(Submission { id, op }));
     }
 
+    /// Another folder to work in: by its real name, and with what it asks for.
+    async fn move_to(&mut self, cwd: &mut String) -> Result<(), String> {
+        *cwd = super::configure::real_folder(cwd)?;
+        let Some(settings) = self.machine.settings() else { return Ok(()) };
+        let own = settings.own_instructions.clone();
+        let text = super::configure::compose(PathBuf::from(&*cwd), own).await?;
+        self.handle(Input::Instructions(text));
+        Ok(())
+    }
+
     async fn configure_session(
         &mut self,
         sub_id: String,
@@ -298,13 +340,19 @@ impl Actor {
             };
         // The row must stand before anything hangs on it.
         let opens: Vec<Entry> = std::iter::once(Entry::Session(facts)).chain(entry).collect();
-        match claim {
+        match (claim, self.upcoming.back_mut()) {
             // The machine may have to end a task first, and that belongs to the session before.
-            Some(claim) if self.claim.is_some() => {
+            (Some(claim), _) if self.claim.is_some() => {
                 let settings = settings.clone();
                 self.upcoming.push_back(Upcoming { claim, client, settings, opens });
             }
-            claim => {
+            // It is about the session that is on its way.
+            (None, Some(upcoming)) => {
+                upcoming.client = client;
+                upcoming.settings = settings.clone();
+                upcoming.opens.extend(opens);
+            }
+            (claim, _) => {
                 self.claim = claim.or_else(|| self.claim.take());
                 self.client = Some(client);
                 self.keep(opens);
@@ -354,12 +402,9 @@ impl Actor {
                 output @ (Output::Ask { .. }
                 | Output::HangUp { .. }
                 | Output::Prepare { .. }
+                | Output::Discard { .. }
                 | Output::Start { .. }
-                | Output::Stop { .. }) => {
-                    let starts = matches!(output, Output::Start { .. });
-                    let settings = self.machine.settings().filter(|_| starts).cloned();
-                    self.gathered.todo.push(Todo { output, settings });
-                }
+                | Output::Stop { .. }) => self.gathered.todo.push(output),
             }
         }
     }
@@ -392,8 +437,8 @@ impl Actor {
     fn carry_out(&mut self) {
         let Some(Committing { shown, todo, .. }) = self.committing.take() else { return };
         self.backlog.extend(shown);
-        for todo in todo {
-            self.perform(todo);
+        for output in todo {
+            self.perform(output);
         }
     }
 
@@ -401,16 +446,15 @@ impl Actor {
     fn give_up(&mut self, error: &str) {
         self.committing = None;
         self.gathered = Gathered::default();
-        let event = sabir_engine::Event {
-            id: String::new(),
-            msg: EventMsg::Error { message: format!("the session ends here: {error}") },
-        };
+        let id = self.machine.task_id().unwrap_or_default().to_owned();
+        let msg = EventMsg::Error { message: format!("the session ends here: {error}") };
+        let event = sabir_engine::Event { id, msg };
         if let Ok(line) = serde_json::to_string(&event) {
-            self.backlog.push_back(Shown { event, line });
+            self.backlog.extend([Shown { event, line }]);
         }
     }
 
-    fn perform(&mut self, Todo { output, settings }: Todo) {
+    fn perform(&mut self, output: Output) {
         match output {
             // It was stopped while this was being written.
             Output::Ask { attempt, .. } if self.gathered.stops(attempt) => {}
@@ -445,8 +489,8 @@ impl Actor {
                 }
             }
             Output::Prepare { key, input, cwd } => self.prepare(key, input, cwd),
-            Output::Start { key, work } => {
-                let Some(settings) = settings else { return };
+            Output::Discard { key } => self.discard(key),
+            Output::Start { key, work, settings } => {
                 let stop = self.stop_for(key);
                 self.start(key, work, settings, stop);
             }
@@ -480,7 +524,7 @@ impl Actor {
         }
         drop(self.news);
         while self.running.join_next().await.is_some() {}
-        for shown in std::mem::take(&mut self.backlog) {
+        while let Some(shown) = self.backlog.pop() {
             if self.outgoing.send(shown).await.is_err() {
                 break;
             }

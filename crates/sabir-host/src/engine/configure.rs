@@ -8,7 +8,7 @@ use sabir_store::{Entry, SessionFacts};
 
 use super::Claim;
 use super::actor::Actor;
-use crate::model::ModelClient;
+use crate::model::{self, ModelClient};
 
 /// What holds where a submission says nothing.
 #[derive(Debug, Clone, Default)]
@@ -37,13 +37,6 @@ pub(super) struct Upcoming {
     pub(super) settings: Settings,
     pub(super) opens: Vec<Entry>,
 }
-
-/// What every model is told first.
-const INSTRUCTIONS: &str = include_str!("instructions.md");
-
-/// A workspace's own instructions, and how much of them is read.
-const WORKSPACE_INSTRUCTIONS: &str = "AGENTS.md";
-const MOST_WORKSPACE_INSTRUCTIONS: usize = 32 * 1024;
 
 impl Actor {
     /// Changes nothing: what held before holds until everything is known to be good.
@@ -100,8 +93,8 @@ impl Actor {
             .or_else(|| before.map(|it| PathBuf::from(&it.cwd)))
             .unwrap_or_else(|| defaults.cwd.clone());
         let cwd = folder(&cwd)?;
-        let provider =
-            wanted.provider.or_else(|| before.map(|it| it.provider.clone())).unwrap_or_default();
+        let provider = before.map(|it| it.provider.clone()).unwrap_or_default();
+        let provider = model::changed(provider, wanted.provider.unwrap_or_default());
         let environment = |name: &str| std::env::var(name).ok();
         let resolved = shared
             .providers
@@ -122,9 +115,12 @@ impl Actor {
             .map(|claim| claim.session_id.clone())
             .or(held)
             .ok_or("the session has no name")?;
+        let own_instructions =
+            wanted.instructions.or_else(|| before.and_then(|it| it.own_instructions.clone()));
         let settings = Settings {
             session_id,
-            instructions: instructions(&cwd, wanted.instructions.as_deref()),
+            instructions: compose(cwd.clone(), own_instructions.clone()).await?,
+            own_instructions,
             cwd: text_of(&cwd)?,
             model,
             provider,
@@ -172,6 +168,13 @@ impl Actor {
     }
 }
 
+/// What the model is told before the thread.
+pub(super) async fn compose(cwd: PathBuf, own: Option<String>) -> Result<String, String> {
+    let composed =
+        tokio::task::spawn_blocking(move || super::instructions::compose(&cwd, own.as_deref()));
+    composed.await.map_err(|error| error.to_string())
+}
+
 pub(super) fn not_stored(session_id: &str) -> String {
     format!("no session {session_id} is stored here: `sabir sessions` lists those that are")
 }
@@ -209,22 +212,4 @@ fn text_of(path: &Path) -> Result<String, String> {
 
 fn tmpdir() -> Option<String> {
     std::env::var("TMPDIR").ok().filter(|it| it.starts_with('/'))
-}
-
-fn instructions(cwd: &Path, own: Option<&str>) -> String {
-    let mut text = INSTRUCTIONS.trim().to_owned();
-    text.push_str(&format!("\n\nThe working directory is {}.", cwd.display()));
-    if let Ok(bytes) = std::fs::read(cwd.join(WORKSPACE_INSTRUCTIONS)) {
-        let said = String::from_utf8_lossy(&bytes);
-        let end = said.floor_char_boundary(MOST_WORKSPACE_INSTRUCTIONS);
-        text.push_str(&format!(
-            "\n\nThe workspace's {WORKSPACE_INSTRUCTIONS} says:\n{}",
-            &said[..end]
-        ));
-    }
-    if let Some(own) = own {
-        text.push_str("\n\n");
-        text.push_str(own);
-    }
-    text
 }

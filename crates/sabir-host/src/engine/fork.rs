@@ -33,7 +33,7 @@ pub(super) fn fork(shared: &Shared, from: &str, response_id: &str) -> Result<Str
     };
     let settings = Record::Settings { settings: Box::new(settings) };
     let items = items.into_iter().map(|item| Record::Item { item: Arc::new(item) });
-    let turn = Record::Turn { response_id: response_id.to_owned() };
+    let turn = Record::Turn { response_id: response_id.to_owned(), usage: None };
     let records = std::iter::once(settings).chain(items).chain([turn]);
     let mut entries = vec![Entry::Session(facts)];
     entries.extend(records.filter_map(|record| super::journal::record(&record)));

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use sabir_engine::{Output, Settings};
+use sabir_engine::Output;
 use sabir_store::{Batch, Entry, SessionId, Store};
 use tokio::sync::oneshot;
 
@@ -18,22 +18,17 @@ pub(super) struct Gathered {
     shown: Vec<Shown>,
     /// Of the lines in `shown`.
     bytes: usize,
-    pub(super) todo: Vec<Todo>,
+    /// To be done.
+    pub(super) todo: Vec<Output>,
     /// Sessions that were left: nobody else may open them before their end is on disk.
     pub(super) left: Vec<Claim>,
-}
-
-/// Something to do, under the settings that held when it was decided.
-pub(super) struct Todo {
-    pub(super) output: Output,
-    pub(super) settings: Option<Settings>,
 }
 
 /// A part that is being written.
 pub(super) struct Committing {
     pub(super) done: Pin<Box<dyn Future<Output = Result<(), String>> + Send>>,
     pub(super) shown: Vec<Shown>,
-    pub(super) todo: Vec<Todo>,
+    pub(super) todo: Vec<Output>,
     _left: Vec<Claim>,
 }
 
@@ -74,7 +69,7 @@ impl Gathered {
 
     /// Whether it was decided meanwhile that this is not wanted any more.
     pub(super) fn stops(&self, number: u64) -> bool {
-        self.todo.iter().any(|todo| match &todo.output {
+        self.todo.iter().any(|output| match output {
             Output::HangUp { attempt: key } | Output::Stop { key } => *key == number,
             _ => false,
         })

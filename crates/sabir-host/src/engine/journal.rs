@@ -20,7 +20,7 @@ pub(super) fn record(record: &Record) -> Option<Entry> {
     let body = serde_json::to_string(record).ok()?;
     Some(match record {
         Record::Item { .. } => Entry::Item { body },
-        Record::Turn { response_id } => Entry::Turn { response_id: response_id.clone(), body },
+        Record::Turn { response_id, .. } => Entry::Turn { response_id: response_id.clone(), body },
         Record::Approval { call_id, state, .. } => {
             Entry::Approval { call_id: call_id.clone(), state: stored_state(*state), body }
         }

@@ -1,10 +1,12 @@
 //! Doing what the machine allowed: commands, patches, tools, other agents.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use sabir_engine::{
     ConfigureSession, ExecOutput, Input, OutputStream, PreparedPatch, ProviderSettings, Settings,
     SpawnAgent, ToolCall, ToolEvent, ToolResult, Work,
@@ -46,21 +48,25 @@ impl Actor {
         });
     }
 
+    pub(super) fn discard(&mut self, key: u64) {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+    }
+
     pub(super) fn start(
         &mut self,
         key: u64,
         work: Work,
-        settings: Settings,
+        settings: Arc<Settings>,
         stop: CancellationToken,
     ) {
         let tell = self.tell.clone();
         let engine = self.engine.clone();
         let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         let depth = self.depth;
-        self.running.spawn(async move {
-            let result = match work {
-                Work::Exec { command, cwd, timeout_ms, confined } => {
-                    let confinement = confinement(&settings, confined);
+        let doing = async move {
+            match work {
+                Work::Exec { command, cwd, timeout_ms, confinement } => {
+                    let confinement = reach(&settings, confinement);
                     let exec = Exec {
                         argv: command,
                         cwd: PathBuf::from(cwd),
@@ -77,7 +83,14 @@ impl Actor {
                 },
                 Work::Undo(changes) => undo(&engine, changes).await,
                 Work::Call(call) => self::call(&engine, settings, depth, call, stop).await,
-            };
+            }
+        };
+        let tell = self.tell.clone();
+        self.running.spawn(async move {
+            // Whatever happens in there, somebody waits for its end.
+            let done = AssertUnwindSafe(doing).catch_unwind().await;
+            let result =
+                done.unwrap_or_else(|_| failed("this failed in a way that nobody foresaw"));
             let _ = tell.send(Input::Tool { key, event: ToolEvent::Finished(result) }).await;
             key
         });
@@ -96,7 +109,8 @@ fn try_patch(input: &str, cwd: &Path) -> Result<(Prepared, PreparedPatch), Strin
     let patch = sabir_engine::patch::parse(input).map_err(|error| error.to_string())?;
     let root = Root::open(cwd).map_err(|error| error.to_string())?;
     let plan = sabir_engine::patch::plan(&patch, &root).map_err(|error| error.to_string())?;
-    let absolute = |path: &str| cwd.join(path).to_string_lossy().into_owned();
+    // By their real names: the folder may be a link to one that may not be changed.
+    let absolute = |path: &str| root.path().join(path).to_string_lossy().into_owned();
     let paths = plan.paths().map(|path| absolute(path.as_str())).collect();
     let (changes, unified_diff) = (plan.changes(), plan.unified_diff());
     let prepared = PreparedPatch { changes, unified_diff, paths };
@@ -149,8 +163,8 @@ async fn undo(engine: &Engine, changes: Vec<serde_json::Value>) -> ToolResult {
 }
 
 /// What a command may touch.
-fn confinement(settings: &Settings, confined: bool) -> Confinement {
-    if !confined {
+fn reach(settings: &Settings, confinement: sabir_policy::Confinement) -> Confinement {
+    if confinement == sabir_policy::Confinement::Unconfined {
         return Confinement::FullAccess;
     }
     Confinement::of(
@@ -207,7 +221,7 @@ async fn run(
 
 async fn call(
     engine: &Engine,
-    settings: Settings,
+    settings: Arc<Settings>,
     depth: u32,
     call: ToolCall,
     stop: CancellationToken,
@@ -253,7 +267,7 @@ async fn call(
 /// ask for is denied to it.
 async fn spawn(
     engine: &Engine,
-    settings: Settings,
+    settings: Arc<Settings>,
     depth: u32,
     spawn: SpawnAgent,
     stop: CancellationToken,
@@ -263,11 +277,11 @@ async fn spawn(
     }
     let configure = ConfigureSession {
         session_id: None,
-        model: Some(settings.model),
+        model: Some(settings.model.clone()),
         provider: Some(ProviderSettings::clone(&settings.provider)),
-        cwd: Some(settings.cwd),
+        cwd: Some(settings.cwd.clone()),
         approval_policy: Some(settings.approval_policy),
-        sandbox_policy: Some(settings.sandbox_policy),
+        sandbox_policy: Some(settings.sandbox_policy.clone()),
         instructions: Some(
             "You work for another agent, which sees only your last message.".to_owned(),
         ),

@@ -117,6 +117,35 @@ impl Root {
     }
 }
 
+impl Root {
+    /// The beginning of a file that was located; `None` when there is none.
+    pub(crate) fn read_start(
+        &self,
+        path: &PatchPath,
+        most: usize,
+    ) -> Result<Option<Vec<u8>>, ReadFailure> {
+        let Some(fd) = self.open_file(path)? else { return Ok(None) };
+        check_kind(&rustix::fs::fstat(&fd).map_err(failure)?)?;
+        let mut bytes = Vec::new();
+        File::from(fd)
+            .take(most as u64)
+            .read_to_end(&mut bytes)
+            .map_err(|error| ReadFailure::Other(error.to_string()))?;
+        Ok(Some(bytes))
+    }
+
+    /// Opens a file to be read; `None` when there is none.
+    fn open_file(&self, path: &PatchPath) -> Result<Option<OwnedFd>, ReadFailure> {
+        // A look before opening: opening a device can do something.
+        match self.stat(path.as_str()).map_err(failure)? {
+            None => return Ok(None),
+            Some(stat) => check_kind(&stat)?,
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        self.open_beneath(path.as_str(), flags, Mode::empty()).map(Some).map_err(failure)
+    }
+}
+
 impl Files for Root {
     fn locate(&self, path: &PatchPath) -> Result<PatchPath, ReadFailure> {
         let mut found: Vec<String> = Vec::new();
@@ -151,14 +180,7 @@ impl Files for Root {
     }
 
     fn read(&self, path: &PatchPath) -> Result<Option<Vec<u8>>, ReadFailure> {
-        // A look before opening: opening a device can do something.
-        match self.stat(path.as_str()).map_err(failure)? {
-            None => return Ok(None),
-            Some(stat) => check_kind(&stat)?,
-        }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let fd = self.open_beneath(path.as_str(), flags, Mode::empty()).map_err(failure)?;
-        read_open(fd).map(Some)
+        self.open_file(path)?.map(read_open).transpose()
     }
 }
 

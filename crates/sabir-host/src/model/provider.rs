@@ -184,6 +184,21 @@ impl Providers {
 }
 
 /// What each layer says, the last word first.
+/// Settings that change. What was said of one server is not said of another: a key does not go
+/// along.
+pub(crate) fn changed(before: ProviderSettings, wanted: ProviderSettings) -> ProviderSettings {
+    let differs =
+        |wanted: &Option<String>, before: &Option<String>| wanted.is_some() && wanted != before;
+    let mut before = before;
+    if differs(&wanted.name, &before.name) {
+        (before.base_url, before.wire_api) = (None, None);
+    }
+    if differs(&wanted.name, &before.name) || differs(&wanted.base_url, &before.base_url) {
+        (before.name, before.env_key) = (None, None);
+    }
+    merge(&[&before, &wanted])
+}
+
 fn merge(layers: &[&ProviderSettings]) -> ProviderSettings {
     let mut out = ProviderSettings::default();
     for layer in layers.iter().rev() {

@@ -10,6 +10,7 @@ mod endings;
 mod floods;
 mod interrupts;
 mod ops;
+mod patches;
 mod place;
 mod policies;
 mod resume;

@@ -120,3 +120,31 @@ fn a_busy_session_is_not_loaded() {
     editor.cancel(&session);
     assert_eq!(editor.stop_reason(prompt), "cancelled");
 }
+
+/// Who starts the program says what may happen, also to a session that was once less careful.
+#[test]
+fn the_command_line_stands_above_what_is_stored() {
+    let touch = |response: &str, name: &str| {
+        Reply::sse([
+            responses::call("c", "shell", &json!({ "command": ["touch", name] })),
+            responses::completed(response),
+        ])
+    };
+    let say = |id: &str| Reply::sse([responses::message("ok"), responses::completed(id)]);
+    let world = World::new(FakeModel::start([
+        touch("r1", "free"),
+        say("r2"),
+        touch("r3", "careful"),
+        say("r4"),
+    ]));
+    let mut editor = world.editor(&FREE);
+    let session = editor.new_session(&world.work());
+    assert_eq!(editor.say(&session, "hello"), "end_turn");
+    assert_eq!(editor.leave(), (Some(0), String::new()));
+
+    let mut editor = world.editor(&["--approval", "never", "--sandbox", "read-only"]);
+    load(&mut editor, &world, &session).unwrap();
+    assert_eq!(editor.say(&session, "again"), "end_turn");
+    let made = ["free", "careful"].map(|name| world.work().join(name).exists());
+    assert_eq!(made, [true, false]);
+}

@@ -175,3 +175,48 @@ fn the_words_of_an_interrupted_answer_are_no_part_of_the_thread_unless_whole() {
     assert_eq!(items(&model.requests()[1]), ["user: go", "assistant: whole", "user: again"]);
     client.close();
 }
+
+/// QP-S2, QP-S4: what a person wrote into the settings is not lost because something else changes.
+#[test]
+fn settings_that_are_not_named_stay() {
+    let place = Place::new();
+    let model = FakeModel::start([
+        says("resp_1", "one"),
+        says("resp_2", "two"),
+        says("resp_3", "three"),
+        says("resp_4", "four"),
+    ]);
+    let other = place.work.join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("AGENTS.md"), "Use spaces.").unwrap();
+    place.write("AGENTS.md", "Use tabs.");
+    let mut client = Client::start(&place);
+    let settings = settings_for(&place, &model, &json!({ "instructions": "Speak Latin." }));
+    let id = client.configure("c", &settings);
+    let told = |number: usize| model.requests()[number].body["instructions"].to_string();
+    client.say("1", "one");
+    client.until("1", "task_complete");
+    assert!(told(0).contains("Speak Latin.") && told(0).contains("Use tabs."), "{}", told(0));
+
+    // Of the provider, too, only what is named changes.
+    client.configure("d", &json!({ "model": "n", "provider": { "stream_max_retries": 1 } }));
+    client.say("2", "two");
+    client.until("2", "task_complete");
+    assert!(told(1).contains("Speak Latin."), "{}", told(1));
+
+    client.send("o", &json!({ "type": "override_turn_context", "cwd": other }));
+    client.say("3", "three");
+    client.until("3", "task_complete");
+    let moved = told(2);
+    assert!(moved.contains("Speak Latin.") && moved.contains("Use spaces."), "{moved}");
+    assert!(moved.contains(other.to_str().unwrap()) && !moved.contains("Use tabs."), "{moved}");
+    client.close();
+
+    let mut client = Client::start(&place);
+    client.configure("again", &json!({ "session_id": id, "model": "m" }));
+    client.say("4", "four");
+    client.until("4", "task_complete");
+    client.close();
+    assert_eq!(told(3), moved);
+    check_requests(&model);
+}

@@ -135,21 +135,32 @@ async fn http_1_works_as_well() {
     assert!(answer.ends_with("0\r\n\r\n"), "{answer}");
 }
 
-/// QP-T16: one connection too many is closed, and room that becomes free is given again.
+/// QP-T16: one session too many is told so, one connection too many is closed, and room that becomes
+/// free is given again.
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_are_bounded() {
     let place = Place::new();
-    let serving = Serving::everywhere(&place, &[]).await;
+    let serving = Serving::everywhere(&place, &["--max-sessions", "2"]).await;
     let address = serving.address(Kind::Tcp);
+    let question = b"{\"id\":\"h\",\"op\":{\"type\":\"get_history\"}}\n";
     let mut open = Vec::new();
-    for _ in 0..256 {
+    for words in ["configure_session first", "configure_session first", "too many sessions"] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(question).await.unwrap();
+        let mut answer = [0; 512];
+        let count = soon("an answer", stream.read(&mut answer)).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer[..count]);
+        assert!(answer.contains(words), "{answer}");
+        open.push(stream);
+    }
+    open.pop();
+    while open.len() < 2 + 64 {
         open.push(TcpStream::connect(address).await.unwrap());
     }
     let mut one_more = TcpStream::connect(address).await.unwrap();
     let read = soon("the end", one_more.read(&mut [0; 1])).await;
     assert!(matches!(read, Ok(0) | Err(_)), "{read:?}");
     drop(open);
-    let question = b"{\"id\":\"h\",\"op\":{\"type\":\"get_history\"}}\n";
     // It takes a moment until all of them are seen to be gone.
     let answered = async {
         loop {
