@@ -40,13 +40,7 @@ fn check_within(argv: &[String], depth: usize) -> Result<(), String> {
             found.map_or(Ok(()), forbidden)
         }
         Arguments::Not { long, short } => {
-            let found = arguments.iter().find(|argument| match argument.strip_prefix("--") {
-                Some(option) => {
-                    let option = option.split('=').next().unwrap_or_default();
-                    !option.is_empty() && long.iter().any(|it| it.starts_with(option))
-                }
-                None => argument.starts_with('-') && argument.contains(|c| short.contains(c)),
-            });
+            let found = arguments.iter().find(|argument| word::is_option(argument, short, long));
             found.map_or(Ok(()), forbidden)
         }
         Arguments::PrintLines => check_sed(arguments),
