@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::roots::plain_parts;
 use danger::Search;
 
 /// What a command is.
@@ -63,9 +64,26 @@ pub enum Verdict {
     Dangerous,
 }
 
+/// Where a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In the folder that a person chose for the session.
+    Session,
+    /// In any other, below it too: what stands there can be anybody's.
+    Elsewhere,
+}
+
+impl Place {
+    /// Tells from the text of two absolute paths.
+    pub fn of(folder: &str, session: &str) -> Self {
+        let is_same = plain_parts(folder).is_some_and(|it| plain_parts(session) == Some(it));
+        if is_same || folder == session { Self::Session } else { Self::Elsewhere }
+    }
+}
+
 /// Judges a command as a program would be started with it: `argv[0]` is the program, and no shell
 /// stands in between unless it is named.
-pub fn assess(argv: &[String]) -> Assessment {
+pub fn assess(argv: &[String], place: Place) -> Assessment {
     if argv.is_empty() {
         return Assessment::Ordinary { why: "there is no command".to_owned() };
     }
@@ -82,7 +100,7 @@ pub fn assess(argv: &[String]) -> Assessment {
     if let Some(why) = search.unclear() {
         return looked_over(argv, why);
     }
-    match safe::check(argv) {
+    match safe::check(argv, place) {
         Ok(()) => Assessment::Safe,
         Err(why) => Assessment::Ordinary { why },
     }

@@ -1,7 +1,7 @@
 //! What the gate says to each kind of call, with the session's own facts filled in.
 
 use sabir_policy::{
-    Action, Confinement, Facts, Outcome, Request, ToolEffects, assess, decide, reach,
+    Action, Confinement, Facts, Outcome, Place, Request, ToolEffects, assess, decide, reach,
     writable_roots,
 };
 
@@ -27,7 +27,7 @@ pub(super) enum Judgement {
 
 impl Open {
     pub(super) fn judge_command(&self, shell: &Shell, cwd: &str) -> Verdict {
-        let assessment = assess(&shell.command);
+        let assessment = assess(&shell.command, Place::of(cwd, &self.settings.cwd));
         let action =
             Action::Command { assessment: assessment.verdict(), escalated: shell.escalated };
         let confinement = super::grants::confinement_of(shell);

@@ -2,11 +2,11 @@
 //! every input.
 
 use proptest::prelude::*;
-use sabir_policy::{Assessment, Verdict, assess};
+use sabir_policy::{Assessment, Place, Verdict};
 use sabir_testkit::cases;
 
-/// QP-A2, QP-A3, QP-A4, QP-A5, QP-A6, QP-A7, QP-A9, QP-A35, QP-A36: each line of the tables is a verdict and a
-/// command.
+/// QP-A2, QP-A3, QP-A4, QP-A5, QP-A6, QP-A7, QP-A9, QP-A35, QP-A36: each line of the tables is a
+/// verdict and a command.
 #[test]
 fn the_tables_hold() {
     let mut lines = 0;
@@ -52,6 +52,10 @@ fn spellings(command: &str) -> Vec<Vec<String>> {
     spellings
 }
 
+fn assess(argv: &[String]) -> Assessment {
+    sabir_policy::assess(argv, Place::Session)
+}
+
 fn script(shell: &str, script: &str) -> Vec<String> {
     vec![shell.to_owned(), "-lc".to_owned(), script.to_owned()]
 }
@@ -72,6 +76,31 @@ fn the_reason_is_in_words() {
     check("git log --output=x", Verdict::Ordinary, "`git log --output=x` may do more than read");
     check("sudo rm -rf x", Verdict::Dangerous, "`rm` with force or recursive removes files");
     check("git -C x reset", Verdict::Dangerous, "`git reset` moves the branch");
+}
+
+/// QP-A4: git believes the settings of its folder, and the session's is the only one that a person
+/// chose.
+#[test]
+fn git_is_not_safe_elsewhere() {
+    for command in ["git status", "ls && git log", "sh -c 'git diff'"] {
+        let argv = script("bash", command);
+        assert_eq!(assess(&argv), Assessment::Safe, "{command}");
+        let elsewhere = sabir_policy::assess(&argv, Place::Elsewhere);
+        assert_eq!(elsewhere.verdict(), Verdict::Ordinary, "{command}");
+        assert!(elsewhere.why().contains("settings of its folder"), "{elsewhere:?}");
+    }
+    let readers = script("bash", "cd x && ls | wc");
+    assert_eq!(sabir_policy::assess(&readers, Place::Elsewhere), Assessment::Safe);
+    for (folder, session, expected) in [
+        ("/w", "/w", Place::Session),
+        ("/w/", "/w/./", Place::Session),
+        ("/w/x", "/w", Place::Elsewhere),
+        ("/w/x/..", "/w", Place::Elsewhere),
+        ("w", "/w", Place::Elsewhere),
+        ("w", "x", Place::Elsewhere),
+    ] {
+        assert_eq!(Place::of(folder, session), expected, "{folder}");
+    }
 }
 
 /// QP-A7: what is too long to judge can be anything; a look over it finds a better reason.
