@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
-use super::danger::{is_device, runner};
+use super::danger::{is_device, is_listed, runner};
 use super::source::Source;
 use super::word::{self, Word};
 use super::{destructive, said, shell_call, tree};
@@ -23,6 +23,8 @@ pub(super) struct Contents {
     /// A file is written that may hold the settings of git.
     pub(super) writes_settings: bool,
     aliases: Vec<(String, Vec<Word>)>,
+    /// The names of files that are written, without their folders.
+    written: Vec<String>,
 }
 
 /// What is said, or stands in a here-document.
@@ -38,8 +40,20 @@ impl Contents {
     /// The command that is meant, where the first word is an alias.
     pub(super) fn without_alias(&self, words: &[Word]) -> Option<Vec<Word>> {
         let (first, rest) = words.split_first()?;
-        let (_, meant) = self.aliases.iter().find(|(name, _)| *name == first.text)?;
+        let name = word::base_name(&first.text);
+        let (_, meant) = self.aliases.iter().find(|(alias, _)| *alias == name)?;
         Some([meant, rest].concat())
+    }
+
+    /// Something here reads a script from its input or from a file that was just written.
+    pub(super) fn reads_scripts(&self) -> bool {
+        self.commands.iter().any(|words| {
+            let mut names = words.iter().map(|word| word::base_name(&word.text));
+            names.clone().next().is_some_and(|first| {
+                destructive::SCRIPT_READERS.contains(&first)
+                    || self.written.iter().any(|written| written == first)
+            }) || names.any(|name| destructive::SHELLS.contains(&name))
+        })
     }
 }
 
@@ -64,9 +78,7 @@ pub(super) fn read(source: &Source<'_>, tree: &Tree) -> Option<Contents> {
                         shells.push(fed);
                         pipes.extend(piped);
                     }
-                    if words.first().is_some_and(|word| word.text == "alias") {
-                        contents.aliases.extend(words[1..].iter().filter_map(alias));
-                    }
+                    contents.take_aliases(&words);
                     contents.commands.push(words);
                 }
             }
@@ -87,6 +99,10 @@ pub(super) fn read(source: &Source<'_>, tree: &Tree) -> Option<Contents> {
             }
             "heredoc_body" => {
                 let body = source.slice(node);
+                let mark = node.parent().and_then(|it| it.named_child(0));
+                if !mark.is_some_and(|it| source.slice(it).contains(['\'', '"', '\\'])) {
+                    contents.take_backquoted(body);
+                }
                 contents.tell(body.to_owned(), node);
                 if body.contains("\\$") {
                     contents.tell(body.replace("\\$", "$"), node);
@@ -97,13 +113,14 @@ pub(super) fn read(source: &Source<'_>, tree: &Tree) -> Option<Contents> {
                     contents.tell(word.as_script(), node);
                 }
             }
+            "expansion" => contents.take_backquoted(source.slice(node)),
             "heredoc_redirect" => contents.take_arguments(source, node),
             "file_redirect" => contents.take_redirect(source, node),
             _ => {}
         }
     }
     for text in &mut contents.texts {
-        text.is_fed = shells.iter().any(|fed| fed.contains(&text.at));
+        text.is_fed |= shells.iter().any(|fed| fed.contains(&text.at));
     }
     contents.is_fed_blindly = pipes.iter().any(|pipe| strangers.iter().any(|at| pipe.contains(at)));
     Some(contents)
@@ -114,6 +131,13 @@ impl Contents {
         if !text.trim().is_empty() {
             self.texts.push(Text { text, is_fed: false, at: node.start_byte() });
         }
+    }
+
+    /// Commands in backquotes, where the grammar does not look for them.
+    fn take_backquoted(&mut self, text: &str) {
+        let text = text.replace("\\`", "");
+        let scripts = text.split('`').skip(1).step_by(2);
+        self.texts.extend(scripts.map(|it| Text { text: it.to_owned(), is_fed: true, at: 0 }));
     }
 
     /// What a command says, whole and word by word.
@@ -129,6 +153,28 @@ impl Contents {
         }
     }
 
+    /// Another name for a command: `alias`, `hash -p`, a link or a copy.
+    fn take_aliases(&mut self, words: &[Word]) {
+        let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+        match texts[..] {
+            ["alias", ..] => {
+                for (name, value) in texts[1..].iter().filter_map(|it| it.split_once('=')) {
+                    let meant = value.split_whitespace().map(Word::literal).collect();
+                    self.aliases.push((name.to_owned(), meant));
+                }
+            }
+            ["hash", "-p", path, name]
+            | ["cp" | "ln" | "mv", path, name]
+            | ["cp" | "ln" | "mv", _, path, name]
+                if is_listed(word::base_name(path)) =>
+            {
+                let name = word::base_name(name).to_owned();
+                self.aliases.push((name, vec![Word::literal(path)]));
+            }
+            _ => {}
+        }
+    }
+
     fn take_redirect(&mut self, source: &Source<'_>, node: Node<'_>) {
         let mut targets: Vec<Word> = tree::children(node)
             .filter(|child| child.is_named() && child.kind() != "file_descriptor")
@@ -141,6 +187,7 @@ impl Contents {
             }
             let is_setting = |word: &Word| word::base_name(&word.text).ends_with("config");
             self.writes_settings |= targets.iter().any(is_setting);
+            self.written.extend(targets.iter().map(|it| word::base_name(&it.text).to_owned()));
         }
         // Only the first is the file; the grammar keeps what follows it in here too.
         if targets.len() > 1 {
@@ -170,11 +217,6 @@ impl Contents {
         }
         self.commands.push(words);
     }
-}
-
-fn alias(word: &Word) -> Option<(String, Vec<Word>)> {
-    let (name, value) = word.text.split_once('=')?;
-    Some((name.to_owned(), value.split_whitespace().map(Word::literal).collect()))
 }
 
 /// All that it prints stands in the script.

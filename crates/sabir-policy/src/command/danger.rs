@@ -67,6 +67,11 @@ impl Search {
             return Some(why);
         }
         let name = word::base_name(&words.first()?.text);
+        if destructive::CONTAINERS.contains(&name) {
+            let runs = |word: &Word| matches!(&*word.text, "exec" | "run");
+            let at = words.iter().position(runs)?;
+            return self.behind(&words[at..], depth);
+        }
         runner(name).is_some().then(|| self.behind(words, depth))?
     }
 
@@ -137,7 +142,7 @@ impl Search {
         if contents.is_fed_blindly && self.sight == Sight::Script {
             return Some("a shell runs what another command prints".to_owned());
         }
-        let reads_scripts = contents.commands.iter().any(|words| reads_scripts(words));
+        let reads_scripts = contents.reads_scripts();
         contents.texts.iter().find_map(|text| match text.is_fed {
             true => self.script(&text.text, depth + 1),
             false if reads_scripts => self.perhaps_script(&text.text, depth + 1),
@@ -145,10 +150,10 @@ impl Search {
         })
     }
 
-    /// `A=b`, wherever it stands: git and others take commands from some variables.
+    /// `A=b`, wherever it stands: git and shells take commands from some variables.
     fn assignment(&mut self, name: &str, value: &str, depth: usize) -> Option<String> {
         self.changes_git |= starred(destructive::GIT_VARIABLES, name);
-        let is_command = starred(destructive::GIT_COMMAND_VARIABLES, name);
+        let is_command = starred(destructive::COMMAND_VARIABLES, name);
         is_command.then(|| self.git_value(value, depth))?
     }
 
@@ -181,6 +186,9 @@ impl Search {
         if name == "git" {
             return self.git(arguments, depth);
         }
+        if let Some(why) = name.strip_prefix("git-").and_then(|it| git::row(it, arguments)) {
+            return Some(why);
+        }
         if destructive::SHELLS.contains(&name) {
             return self.shell(arguments, depth);
         }
@@ -192,7 +200,9 @@ impl Search {
                 if arguments.iter().any(Word::is_loose) {
                     return Some("`eval` runs a text that is not known".to_owned());
                 }
-                self.script(&Word::joined(arguments, " ").text, depth + 1)
+                let is_end = arguments.first().is_some_and(|word| word.text == "--");
+                let text = Word::joined(&arguments[usize::from(is_end)..], " ").text;
+                self.script(&text, depth + 1)
             }
             "trap" => {
                 let handler = arguments.iter().find(|word| !word.text.starts_with('-'))?;
@@ -467,7 +477,8 @@ fn with_input(words: &[Word]) -> Vec<Word> {
     let Some(at) = words.iter().position(adds).filter(|_| is_first_a_runner) else { return words };
     let mut place = "{}".to_owned();
     for (option, next) in words[at..].iter().zip(words[at..].iter().skip(1)) {
-        match option.text.strip_prefix("-I") {
+        let text = option.text.as_str();
+        match text.strip_prefix("-I").or_else(|| text.strip_prefix("--replace=")) {
             Some("") => place = next.text.clone(),
             Some(it) => place = it.to_owned(),
             None => {}
@@ -475,7 +486,7 @@ fn with_input(words: &[Word]) -> Vec<Word> {
     }
     let mut is_placed = false;
     for word in &mut words[at + 1..] {
-        if !place.is_empty() && word.text.contains(&place) && !word.text.starts_with("-I") {
+        if !place.is_empty() && word.text.contains(&place) && !word.text.starts_with('-') {
             *word = word.with_unknown(&place);
             is_placed = true;
         }
@@ -485,13 +496,6 @@ fn with_input(words: &[Word]) -> Vec<Word> {
         words.push(Word::anything());
     }
     words
-}
-
-/// Something here reads a script from its input or from a file that was just written.
-fn reads_scripts(words: &[Word]) -> bool {
-    let mut names = words.iter().map(|word| word::base_name(&word.text));
-    names.clone().next().is_some_and(|it| destructive::SCRIPT_READERS.contains(&it))
-        || names.any(|name| destructive::SHELLS.contains(&name))
 }
 
 /// Enough for every script under the limit of bytes, with scripts inside.

@@ -51,6 +51,7 @@ pub(super) const COMMANDS: &[Row] = &[
     Row { name: "shred", when: When::Always, why: "overwrites files so that nothing is left" },
     Row { name: "srm", when: When::Always, why: "overwrites files so that nothing is left" },
     Row { name: "wipe", when: When::Always, why: "overwrites files so that nothing is left" },
+    Row { name: "rimraf", when: When::Always, why: "removes folders for good, without asking" },
     Row { name: "truncate", when: When::Always, why: "cuts files short" },
     Row { name: "find", when: When::Argument(&["-delete"]), why: "removes every file it finds" },
     Row { name: "dd", when: When::Device, why: "writes over a whole device" },
@@ -118,12 +119,12 @@ pub(super) const GIT: &[Row] = &[
     // overwrite work.
     Row {
         name: "checkout",
-        when: When::Argument(&["--", "."]),
+        when: When::Argument(&["--", ".", "./", "..", ":", ":/", "*"]),
         why: "writes over changes that were never committed",
     },
     Row {
         name: "checkout",
-        when: When::Flag { short: "fB", long: &["force"] },
+        when: When::Flag { short: "fB", long: &["force", "pathspec-from-file"] },
         why: "writes over changes that were never committed",
     },
     // `restore --staged` only takes back a `git add`.
@@ -216,8 +217,8 @@ pub(super) const GIT_CONFIGURERS: &[&str] =
 pub(super) const GIT_VARIABLES: &[&str] =
     &["GIT_CONFIG*", "GIT_DIR", "GIT_EXEC_PATH", "HOME", "XDG_CONFIG_HOME"];
 
-/// Variables whose value git takes for a setting or a command.
-pub(super) const GIT_COMMAND_VARIABLES: &[&str] = &[
+/// Variables whose value git or a shell takes for a setting or a command.
+pub(super) const COMMAND_VARIABLES: &[&str] = &[
     "GIT_ASKPASS",
     "GIT_CONFIG_VALUE*",
     "GIT_EDITOR",
@@ -227,7 +228,15 @@ pub(super) const GIT_COMMAND_VARIABLES: &[&str] = &[
     "GIT_SEQUENCE_EDITOR",
     "GIT_SSH*",
     "EDITOR",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "MANPAGER",
     "PAGER",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS4",
     "VISUAL",
 ];
 
@@ -447,6 +456,8 @@ pub(super) const RUNNERS: &[Runner] = &[
     runner("time", "fo", 0),
     // Programs.
     runner("aa-exec", "pn", 0),
+    elsewhere("bundle"),
+    elsewhere("bunx"),
     runner("busybox", "", 0),
     elsewhere("bwrap"),
     runner("caffeinate", "tw", 0),
@@ -462,6 +473,7 @@ pub(super) const RUNNERS: &[Runner] = &[
     runner("dbus-launch", "", 0),
     runner("dbus-run-session", "", 0),
     runner("doas", "uC", 0),
+    elsewhere("dotenv"),
     runner("dumb-init", "r", 0),
     runner("eatmydata", "", 0),
     runner("entr", "", 0),
@@ -485,14 +497,19 @@ pub(super) const RUNNERS: &[Runner] = &[
     runner("linux64", "", 0),
     elsewhere("lldb"),
     runner("ltrace", "aAeDFlnopSuwX", 0),
+    elsewhere("mise"),
     elsewhere("mpirun"),
     runner("nice", "n", 0),
+    elsewhere("nix"),
+    elsewhere("nix-shell"),
     runner("nohup", "", 0),
+    elsewhere("npx"),
     runner("nsenter", "tSG", 0),
     runner("numactl", "iNCmpP", 0),
     elsewhere("parallel"),
     elsewhere("perf"),
     runner("pkexec", "", 0),
+    elsewhere("poetry"),
     runner("prlimit", "p", 0),
     runner("proot", "rbwqk", 0),
     runner("proxychains", "f", 0),
@@ -533,6 +550,8 @@ pub(super) const RUNNERS: &[Runner] = &[
     runner("unbuffer", "", 0),
     runner("uname26", "", 0),
     runner("unshare", "SGRw", 0),
+    elsewhere("uv"),
+    elsewhere("uvx"),
     runner("valgrind", "", 0),
     runner("watch", "nq", 0),
     runner("x86_64", "", 0),
@@ -541,6 +560,10 @@ pub(super) const RUNNERS: &[Runner] = &[
     runner("xvfb-run", "enfsp", 0),
     elsewhere("zellij"),
 ];
+
+/// Tools that run a command behind `exec` or `run`.
+pub(super) const CONTAINERS: &[&str] =
+    &["docker", "docker-compose", "kubectl", "lxc", "nerdctl", "podman"];
 
 /// Runners that repeat a command for everything they were given, so that a plain `rm` empties a
 /// tree.
@@ -555,8 +578,32 @@ pub(super) const EVALUATORS: &[&str] = &["alias", "eval", "trap"];
 
 /// Shells in a wider sense than those whose scripts can be safe: their scripts are looked through
 /// for what is destructive.
-pub(super) const SHELLS: &[&str] =
-    &["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "yash", "zsh"];
+pub(super) const SHELLS: &[&str] = &[
+    "ash",
+    "bash",
+    "bash-static",
+    "csh",
+    "dash",
+    "elvish",
+    "fish",
+    "ksh",
+    "ksh93",
+    "lksh",
+    "mksh",
+    "nu",
+    "oksh",
+    "osh",
+    "posh",
+    "pwsh",
+    "rbash",
+    "rksh",
+    "rzsh",
+    "sh",
+    "tcsh",
+    "xonsh",
+    "yash",
+    "zsh",
+];
 
 /// Interpreters of other languages, whose scripts can start commands; a star stands for anything.
 pub(super) const INTERPRETERS: &[&str] = &[

@@ -50,6 +50,12 @@ impl Search {
             ));
         }
         if destructive::GIT_RUNNERS.contains(&&*name.text) {
+            let is_run = |pair: &&[Word]| {
+                matches!(&*pair[0].text, "run" | "foreach" | "-x" | "--exec" | "--recursive")
+            };
+            if arguments.windows(2).filter(is_run).any(|pair| !pair[1].names_a_command()) {
+                return Some(format!("what `git {}` runs is not known", name.text));
+            }
             return (0..arguments.len())
                 .find_map(|at| {
                     let (name, behind) = arguments[at..].split_first()?;
