@@ -25,7 +25,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use sabir_policy::{SandboxMode, SandboxPolicy};
+use sabir_policy::{SandboxMode, SandboxPolicy, usable_folder};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use plan::has_linked_git;
@@ -171,11 +171,17 @@ impl Confinement {
             SandboxMode::ReadOnly => {}
             SandboxMode::WorkspaceWrite => {
                 writable_roots.push(cwd.to_path_buf());
-                writable_roots.extend(policy.writable_roots.iter().map(PathBuf::from));
+                let added = policy.writable_roots.iter();
+                writable_roots
+                    .extend(added.filter(|it| usable_folder(it).is_ok()).map(PathBuf::from));
                 if !policy.exclude_slash_tmp {
                     writable_roots.push(PathBuf::from("/tmp"));
                 }
-                if let Some(tmpdir) = tmpdir.filter(|_| !policy.exclude_tmpdir_env_var) {
+                let is_usable =
+                    |it: &&Path| it.to_str().is_some_and(|it| usable_folder(it).is_ok());
+                if let Some(tmpdir) =
+                    tmpdir.filter(|_| !policy.exclude_tmpdir_env_var).filter(is_usable)
+                {
                     writable_roots.push(tmpdir.to_path_buf());
                 }
             }
@@ -229,5 +235,21 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         ["check", places @ ..] => check::run(places),
         // Nobody types this: the words come from the program itself.
         _ => ExitCode::from(2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_that_the_rules_leave_out_are_not_writable() {
+        let mut policy = SandboxPolicy::of(SandboxMode::WorkspaceWrite);
+        policy.exclude_slash_tmp = true;
+        policy.writable_roots = ["/x/sub/..", "/y", "z"].map(str::to_owned).to_vec();
+        let own = OwnState::default();
+        let found = Confinement::of(&policy, Path::new("/w"), Some(Path::new("/t/..")), &own);
+        let Confinement::Confined(confined) = found else { panic!("{found:?}") };
+        assert_eq!(confined.writable_roots, ["/w", "/y"].map(PathBuf::from));
     }
 }

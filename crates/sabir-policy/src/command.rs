@@ -3,13 +3,17 @@
 //! Scripts of shells are parsed before anything in them is called safe. What cannot be read, or
 //! cannot be known before it runs, is never safe.
 
+mod contents;
 mod danger;
 mod destructive;
+mod git;
 mod known_safe;
 mod plain;
 mod rough;
 mod safe;
+mod said;
 mod shell_call;
+mod source;
 mod tree;
 mod word;
 
@@ -17,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::roots::plain_parts;
 use danger::Search;
 
 /// What a command is.
@@ -59,9 +64,26 @@ pub enum Verdict {
     Dangerous,
 }
 
+/// Where a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In the folder that a person chose for the session.
+    Session,
+    /// In any other, below it too: what stands there can be anybody's.
+    Elsewhere,
+}
+
+impl Place {
+    /// Tells from the text of two absolute paths.
+    pub fn of(folder: &str, session: &str) -> Self {
+        let is_same = plain_parts(folder).is_some_and(|it| plain_parts(session) == Some(it));
+        if is_same || folder == session { Self::Session } else { Self::Elsewhere }
+    }
+}
+
 /// Judges a command as a program would be started with it: `argv[0]` is the program, and no shell
 /// stands in between unless it is named.
-pub fn assess(argv: &[String]) -> Assessment {
+pub fn assess(argv: &[String], place: Place) -> Assessment {
     if argv.is_empty() {
         return Assessment::Ordinary { why: "there is no command".to_owned() };
     }
@@ -69,26 +91,26 @@ pub fn assess(argv: &[String]) -> Assessment {
         return Assessment::Ordinary { why: "an argument holds a NUL byte".to_owned() };
     }
     if argv.iter().map(|word| word.len() + 1).sum::<usize>() > MAX_BYTES {
-        return match rough::scan(argv.iter().map(String::as_str)) {
-            Some(why) => Assessment::Dangerous { why },
-            None => Assessment::Ordinary { why: TOO_LONG.to_owned() },
-        };
+        return looked_over(argv, TOO_LONG);
     }
     let mut search = Search::new();
     if let Some(why) = search.words(&word::literal(argv), 0) {
         return Assessment::Dangerous { why };
     }
     if let Some(why) = search.unclear() {
-        // The parser gave up somewhere, so what stands there is at least looked over.
-        return match rough::scan(argv.iter().map(String::as_str)) {
-            Some(why) => Assessment::Dangerous { why },
-            None => Assessment::Ordinary { why: why.to_owned() },
-        };
+        return looked_over(argv, why);
     }
-    match safe::check(argv) {
+    match safe::check(argv, place) {
         Ok(()) => Assessment::Safe,
         Err(why) => Assessment::Ordinary { why },
     }
+}
+
+/// What could not be judged can be anything. If a look at its words finds a better reason, it is
+/// given.
+fn looked_over(argv: &[String], why: &str) -> Assessment {
+    let found = rough::scan(argv.iter().map(String::as_str));
+    Assessment::Dangerous { why: found.unwrap_or_else(|| why.to_owned()) }
 }
 
 /// Whether a shell reads a script somewhere in this command: such a command does what its script
@@ -99,8 +121,7 @@ pub(crate) fn runs_a_script(argv: &[String]) -> bool {
     let is_shell =
         |name: &&str| destructive::SHELLS.contains(name) || destructive::EVALUATORS.contains(name);
     is_shell(first)
-        || ((destructive::RUNNERS.contains(first) || first.contains('='))
-            && names.iter().any(is_shell))
+        || ((danger::runner(first).is_some() || first.contains('=')) && names.iter().any(is_shell))
 }
 
 /// More than anybody writes by hand, and little enough that judging it is not felt.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::command::{Verdict, assess, runs_a_script};
+use crate::command::{Place, Verdict, assess, runs_a_script};
 use crate::gate::Confinement;
 
 /// One approval and what it covers.
@@ -47,7 +47,8 @@ impl Grant {
                     && cwd.as_ref().is_none_or(|cwd| cwd == place)
                     && held <= confinement
                     && !runs_a_script(asked)
-                    && assess(asked).verdict() != Verdict::Dangerous
+                    // Where it runs matters to what is safe only.
+                    && assess(asked, Place::Session).verdict() != Verdict::Dangerous
             }
             (Self::Files { paths }, Request::Files { paths: asked }) => {
                 !asked.is_empty() && asked.iter().all(|path| paths.contains(path))

@@ -8,11 +8,11 @@ mod roots;
 mod rule;
 mod settings;
 
-pub use command::{Assessment, Verdict, assess};
+pub use command::{Assessment, Place, Verdict, assess};
 pub use gate::{
     Action, Confinement, Decision, Facts, Outcome, ServerTrust, ToolEffects, ToolHints, decide,
 };
 pub use grant::{Grant, Request, as_typed};
-pub use roots::{PatchReach, Root, reach, writable_roots};
+pub use roots::{LeftOut, PatchReach, Root, left_out, reach, usable_folder, writable_roots};
 pub use rule::RuleId;
 pub use settings::{ApprovalPolicy, SandboxMode, SandboxPolicy};

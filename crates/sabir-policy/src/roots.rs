@@ -21,6 +21,37 @@ pub enum PatchReach {
     Protected,
 }
 
+/// A folder that a policy adds and that is not writable all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    pub path: String,
+    /// In words for a person.
+    pub why: &'static str,
+}
+
+/// What the policy adds in vain.
+pub fn left_out(policy: &SandboxPolicy) -> Vec<LeftOut> {
+    let refused = policy.writable_roots.iter().filter_map(|path| {
+        let why = usable_folder(path).err()?;
+        Some(LeftOut { path: path.clone(), why })
+    });
+    refused.collect()
+}
+
+/// Whether a folder can be told by its text, so that it may be writable. `Err` says why not.
+pub fn usable_folder(path: &str) -> Result<(), &'static str> {
+    if !path.starts_with('/') {
+        return Err("it is not absolute: it is another folder for every process");
+    }
+    if path.split('/').any(|part| part == "..") {
+        return Err("it has `..` in it, which leads elsewhere behind a link");
+    }
+    if path.contains('\0') {
+        return Err("it has a NUL in it");
+    }
+    Ok(())
+}
+
 /// The folders that may be written under a policy. `own_state` are the agent's own folders: what
 /// could change them could change the rules.
 pub fn writable_roots(
@@ -44,7 +75,6 @@ pub fn writable_roots(
     }
     let mut roots: Vec<Root> = Vec::new();
     for path in paths {
-        // A relative folder is another one for every process.
         let Some(parts) = plain_parts(path) else { continue };
         let path = join(&parts);
         if roots.iter().any(|root| root.path == path) {
@@ -107,12 +137,10 @@ fn is_git(part: &str) -> bool {
     part.eq_ignore_ascii_case(".git")
 }
 
-/// The components of an absolute path. `None` for a relative one, for one with `..`, which leads
-/// elsewhere behind a link, and for one that a kernel would cut off.
-fn plain_parts(path: &str) -> Option<Vec<&str>> {
-    let parts: Vec<&str> =
-        path.strip_prefix('/')?.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    (!parts.contains(&"..") && !path.contains('\0')).then_some(parts)
+/// The components of an absolute path, if it is usable.
+pub(crate) fn plain_parts(path: &str) -> Option<Vec<&str>> {
+    usable_folder(path).ok()?;
+    Some(path.split('/').filter(|part| !matches!(*part, "" | ".")).collect())
 }
 
 /// What the text alone says about `..`.

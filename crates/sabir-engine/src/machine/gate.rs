@@ -1,7 +1,7 @@
 //! What the gate says to each kind of call, with the session's own facts filled in.
 
 use sabir_policy::{
-    Action, Confinement, Decision, Facts, Request, ToolEffects, assess, decide, reach,
+    Action, Confinement, Decision, Facts, Place, Request, ToolEffects, assess, decide, reach,
     writable_roots,
 };
 
@@ -10,7 +10,7 @@ use crate::tools::Shell;
 
 impl Open {
     pub(super) fn judge_command(&self, shell: &Shell, cwd: &str) -> Decision {
-        let assessment = assess(&shell.command);
+        let assessment = assess(&shell.command, Place::of(cwd, &self.turn_settings().cwd));
         let action =
             Action::Command { assessment: assessment.verdict(), escalated: shell.escalated };
         let confinement = super::grants::confinement_of(shell);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sabir_policy::{Action as Deed, Confinement as Where, Outcome, assess};
+use sabir_policy::{Action as Deed, Confinement as Where, Outcome, Place as Ground, assess};
 use tokio::sync::mpsc;
 
 use super::place::Place;
@@ -23,7 +23,8 @@ impl Turn<'_> {
         // The whole line is one word, so nothing can be added to it from elsewhere. It is no login
         // shell: what a message does must not depend on somebody's profile.
         let argv: Vec<String> = ["bash", "-c", &shell.line].map(str::to_owned).to_vec();
-        let assessment = assess(&argv);
+        let root = self.actions.root_path().to_string_lossy();
+        let assessment = assess(&argv, Ground::of(&folder.to_string_lossy(), &root));
         let decision = self
             .judge(Deed::Command { assessment: assessment.verdict(), escalated: shell.escalated });
         let mut why = format!("{} ({})", decision.reason, assessment.why());

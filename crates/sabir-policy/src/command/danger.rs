@@ -1,20 +1,46 @@
 //! Looks for what is destructive, wherever in a command it stands: behind other commands that run
 //! it, in scripts, in substitutions, in here-documents that a shell reads.
+//!
+//! Where a word is not known, the question is what it could be. A command whose name is not known
+//! can be any command, and so can a subcommand of git; an argument of `rm` that can be an option
+//! can be `-rf`.
 
-use super::destructive::{self, Row, When};
+use super::contents::{self, Contents};
+use super::destructive::{self, CommandAt, Row, Runner, When};
+use super::source::{Source, Values};
 use super::word::{self, Word};
-use super::{known_safe, shell_call, tree};
+use super::{TOO_LONG, git, known_safe, rough, shell_call, tree};
 
 /// One search through one command, with a bound on its work.
 #[derive(Debug)]
 pub(super) struct Search {
     steps_left: usize,
     unclear: Option<&'static str>,
+    /// The values of variables around what is looked at.
+    values: Values,
+    sight: Sight,
+    /// Something here decides which settings git believes.
+    pub(super) changes_git: bool,
+}
+
+/// How sure it is that a text is a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    Script,
+    /// It may be prose, or a script in another language: only what is destructive by its own words
+    /// counts, and that it cannot be parsed says nothing.
+    Perhaps,
 }
 
 impl Search {
     pub(super) fn new() -> Self {
-        Self { steps_left: MAX_STEPS, unclear: None }
+        Self {
+            steps_left: MAX_STEPS,
+            unclear: None,
+            values: Values::new(),
+            sight: Sight::Script,
+            changes_git: false,
+        }
     }
 
     /// Why the search could not see everything.
@@ -24,94 +50,115 @@ impl Search {
 
     /// What is destructive about this command, in words.
     pub(super) fn words(&mut self, words: &[Word], depth: usize) -> Option<String> {
-        let words = without_assignments(words);
-        let name = word::base_name(&words.first()?.text);
+        for word in words {
+            if let Some((name, value)) = word::as_assignment(&word.text)
+                && let Some(why) = self.assignment(name, value, depth)
+            {
+                return Some(why);
+            }
+        }
+        let words = &with_input(without_assignments(words))[..];
+        if self.sight == Sight::Script
+            && let Some(why) = loose_name(words)
+        {
+            return Some(why);
+        }
         if let Some(why) = self.here(words, depth) {
             return Some(why);
         }
-        destructive::RUNNERS.contains(&name).then(|| self.behind(words, depth))?
+        let name = word::base_name(&words.first()?.text);
+        if destructive::CONTAINERS.contains(&name) {
+            let runs = |word: &Word| matches!(&*word.text, "exec" | "run");
+            let at = words.iter().position(runs)?;
+            return self.behind(&words[at..], depth);
+        }
+        runner(name).is_some().then(|| self.behind(words, depth))?
     }
 
     /// What stands in a script.
-    fn script(&mut self, script: &str, depth: usize) -> Option<String> {
+    pub(super) fn script(&mut self, script: &str, depth: usize) -> Option<String> {
+        // A backslash before a line break joins the lines, in the middle of a word too. Where it
+        // does not (in a comment, in quotes) the script as it stands is the one that counts.
+        let joined = script.contains("\\\n").then(|| script.replace("\\\n", ""));
+        [Some(script), joined.as_deref()]
+            .into_iter()
+            .flatten()
+            .find_map(|script| self.one_script(script, depth))
+    }
+
+    /// What stands in a text that may be a script.
+    pub(super) fn perhaps_script(&mut self, text: &str, depth: usize) -> Option<String> {
+        let sight = std::mem::replace(&mut self.sight, Sight::Perhaps);
+        let found = self.script(text, depth);
+        self.sight = sight;
+        found
+    }
+
+    fn one_script(&mut self, script: &str, depth: usize) -> Option<String> {
         if depth > MAX_DEPTH {
             return self.give_up(TOO_DEEP);
         }
         if !self.spend(PARSE_STEPS + script.len()) {
             return None;
         }
-        let Some(tree) = tree::parse(script) else {
-            return self.give_up("it is too long to judge");
-        };
+        let tree = tree::parse(script);
+        if self.sight == Sight::Perhaps && tree.as_ref().is_none_or(|it| it.root_node().has_error())
+        {
+            return rough::scan([script].into_iter());
+        }
+        let Some(tree) = tree else { return self.give_up(TOO_LONG) };
         if tree.root_node().has_error() {
             self.give_up("its script cannot be parsed");
         }
-        let mut source = tree::Source::new(script);
-        tree::walk(&tree, |node| {
-            if node.kind() == "variable_assignment" {
-                source.learn(node);
-            }
-        });
-        let mut commands: Vec<Vec<Word>> = Vec::new();
-        let mut texts: Vec<String> = Vec::new();
-        let mut found = None;
-        tree::walk(&tree, |node| match node.kind() {
-            "command" => {
-                let words = source.command(node);
-                if words.first().is_some_and(|word| matches!(&*word.text, "echo" | "printf")) {
-                    let said: Vec<&str> = words[1..].iter().map(|word| &*word.text).collect();
-                    texts.push(said.join(" "));
-                }
-                commands.push(words);
-            }
-            "heredoc_body" => texts.push(source.slice(node).to_owned()),
-            "herestring_redirect" => texts
-                .extend(tree::children(node).flat_map(|it| source.words(it)).map(|word| word.text)),
-            "file_redirect" => {
-                let mut targets: Vec<Word> = tree::children(node)
-                    .filter(|child| child.is_named() && child.kind() != "file_descriptor")
-                    .flat_map(|child| source.words(child))
-                    .collect();
-                if source.slice(node).contains('>')
-                    && let Some(target) = targets.iter().find(|word| is_device(&word.text))
-                {
-                    found = Some(format!(
-                        "`> {}` writes over a whole device",
-                        word::shown(&target.text)
-                    ));
-                }
-                // Only the first is the file; the grammar keeps what follows it in here too.
-                if targets.len() > 1 {
-                    targets.remove(0);
-                    let mut beside = body_of(node).map_or(Vec::new(), |it| source.command(it));
-                    beside.extend(targets.iter().cloned());
-                    commands.push(beside);
-                    commands.push(targets);
-                }
-            }
-            _ => {}
-        });
-        if found.is_some() {
-            return found;
+        let mut source = Source::new(script, self.values.clone());
+        source.learn(&tree);
+        let Some(contents) = contents::read(&source, &tree) else { return self.give_up(TOO_LONG) };
+        let outer = std::mem::replace(&mut self.values, source.into_values());
+        let found = self.contents(&contents, depth);
+        self.values = outer;
+        found
+    }
+
+    fn contents(&mut self, contents: &Contents, depth: usize) -> Option<String> {
+        if contents.found.is_some() {
+            return contents.found.clone();
         }
-        for words in &commands {
-            if let Some(why) = self.words(words, depth) {
+        self.changes_git |= contents.writes_settings;
+        for (name, value) in &contents.assignments {
+            if let Some(why) = self.assignment(name, value, depth) {
                 return Some(why);
             }
         }
-        let reads_scripts = commands.iter().any(|words| {
-            let mut names = words.iter().map(|word| word::base_name(&word.text));
-            names.clone().next().is_some_and(|it| destructive::SCRIPT_READERS.contains(&it))
-                || names.any(|name| destructive::SHELLS.contains(&name))
-        });
-        if reads_scripts {
-            return texts.iter().find_map(|text| self.script(text, depth + 1));
+        for words in &contents.commands {
+            if let Some(why) = self.words(words, depth) {
+                return Some(why);
+            }
+            if let Some(meant) = contents.without_alias(words)
+                && let Some(why) = self.words(&meant, depth)
+            {
+                return Some(why);
+            }
         }
-        None
+        if contents.is_fed_blindly && self.sight == Sight::Script {
+            return Some("a shell runs what another command prints".to_owned());
+        }
+        let reads_scripts = contents.reads_scripts();
+        contents.texts.iter().find_map(|text| match text.is_fed {
+            true => self.script(&text.text, depth + 1),
+            false if reads_scripts => self.perhaps_script(&text.text, depth + 1),
+            false => None,
+        })
+    }
+
+    /// `A=b`, wherever it stands: git and shells take commands from some variables.
+    fn assignment(&mut self, name: &str, value: &str, depth: usize) -> Option<String> {
+        self.changes_git |= starred(destructive::GIT_VARIABLES, name);
+        let is_command = starred(destructive::COMMAND_VARIABLES, name);
+        is_command.then(|| self.git_value(value, depth))?
     }
 
     /// What this command itself does; not what it runs.
-    fn here(&mut self, words: &[Word], depth: usize) -> Option<String> {
+    pub(super) fn here(&mut self, words: &[Word], depth: usize) -> Option<String> {
         let (first, arguments) = words.split_first()?;
         if depth > MAX_DEPTH {
             return self.give_up(TOO_DEEP);
@@ -128,39 +175,78 @@ impl Search {
                 return Some(format!("`{}` {why}", word::shown(name)));
             }
         }
-        if first.loose && removes_by_its_flags(arguments) {
+        if first.is_loose() && removes_by_its_flags(arguments) {
             return Some("an unknown command is given the flags of `rm -rf`".to_owned());
+        }
+        if destructive::BY_SUBCOMMAND.contains(&name)
+            && arguments.first().is_some_and(|it| it.is_loose() && it.text.is_empty())
+        {
+            return Some(format!("which subcommand of `{name}` runs is not known"));
         }
         if name == "git" {
             return self.git(arguments, depth);
         }
+        if let Some(why) = name.strip_prefix("git-").and_then(|it| git::row(it, arguments)) {
+            return Some(why);
+        }
         if destructive::SHELLS.contains(&name) {
             return self.shell(arguments, depth);
         }
-        if destructive::EVALUATORS.contains(&name) {
-            let joined: Vec<&str> = arguments.iter().map(|word| &*word.text).collect();
-            return self
-                .script(&joined.join(" "), depth + 1)
-                .or_else(|| self.script_arguments(arguments, depth));
+        if starred(destructive::INTERPRETERS, name) {
+            return rough::scan_each(arguments.iter().map(|word| &*word.text));
         }
-        None
+        match name {
+            "eval" => {
+                if arguments.iter().any(Word::is_loose) {
+                    return Some("`eval` runs a text that is not known".to_owned());
+                }
+                let is_end = arguments.first().is_some_and(|word| word.text == "--");
+                let text = Word::joined(&arguments[usize::from(is_end)..], " ").text;
+                self.script(&text, depth + 1)
+            }
+            "trap" => {
+                let handler = arguments.iter().find(|word| !word.text.starts_with('-'))?;
+                self.script(&handler.as_script(), depth + 1)
+            }
+            "alias" => arguments
+                .iter()
+                .filter_map(|word| word.text.split_once('='))
+                .find_map(|(_, value)| self.perhaps_script(value, depth + 1)),
+            _ => None,
+        }
     }
 
     /// Every argument is looked at as if a command began there.
     fn behind(&mut self, words: &[Word], depth: usize) -> Option<String> {
         let mut words = words;
-        if words.first().is_some_and(|word| word::base_name(&word.text) == "find") {
+        let name = word::base_name(&words.first()?.text);
+        if name == "find" {
             let runs = |word: &Word| word.text.starts_with("-exec") || word.text.starts_with("-ok");
-            words = &words[words.iter().position(runs)?..];
-            if let Some(why) = self.repeated(words.get(1)) {
-                return Some(why);
+            let mut first = None;
+            for (at, _) in words.iter().enumerate().filter(|(_, word)| runs(word)) {
+                first = first.or(Some(at));
+                if let Some(why) = self.repeated(words.get(at + 1)) {
+                    return Some(why);
+                }
             }
+            words = &words[first?..];
         }
-        let mut repeats = false;
+        if destructive::COMMAND_TAKERS.contains(&name)
+            && let Some(at) =
+                words.iter().position(|it| word::is_option(&it.text, "c", &["command"]))
+            && let Some(script) = words.get(at + 1)
+            && let Some(why) = self.script(&script.as_script(), depth + 1)
+        {
+            return Some(why);
+        }
+        let (mut repeats, mut reads) = (false, false);
         for at in 0..words.len() {
             let name = word::base_name(&words[at].text);
+            // What `xargs` adds is not for the arguments of a reader: `xargs grep rm`.
+            let end =
+                words.len() - usize::from(reads && words.last().is_some_and(Word::is_anything));
             if at > 0
-                && let Some(why) = self.here(&words[at..], depth)
+                && let Some(why) = self.here(words.get(at..end).unwrap_or_default(), depth)
             {
                 return Some(why);
             }
@@ -171,47 +257,63 @@ impl Search {
             let is_reader = known_safe::COMMANDS.iter().any(|(listed, _)| *listed == name);
             let is_repeater = destructive::REPEATERS.contains(&name);
             repeats = is_repeater || (repeats && !is_reader);
+            reads |= is_reader;
         }
         self.script_arguments(words, depth)
     }
 
     fn repeated(&mut self, word: Option<&Word>) -> Option<String> {
-        let name = word::base_name(&word?.text);
-        let removes = destructive::REMOVERS.contains(&name);
-        removes.then(|| format!("`{name}` is run for everything that was found"))
+        let word = word?;
+        let name = word::base_name(&word.text);
+        if destructive::REMOVERS.contains(&name) {
+            return Some(format!("`{name}` is run for everything that was found"));
+        }
+        None
     }
 
     fn shell(&mut self, arguments: &[Word], depth: usize) -> Option<String> {
         if !self.spend(arguments.len()) {
             return None;
         }
-        let texts: Vec<&str> = arguments.iter().map(|word| &*word.text).collect();
+        let texts: Vec<String> = arguments.iter().map(Word::as_script).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let script = shell_call::read(&texts).script;
         if let Some(why) = script.and_then(|script| self.script(script, depth + 1)) {
             return Some(why);
         }
         // `sh -c '"$@"' sh rm -rf x`: what follows the script can be its command.
+        let behind = match script.and_then(|script| texts.iter().position(|it| *it == script)) {
+            Some(at) => &arguments[at + 1..],
+            None => arguments,
+        };
         if script.is_some()
-            && let Some(why) =
-                (1..arguments.len()).find_map(|at| self.here(&arguments[at..], depth + 1))
+            && let Some(why) = (0..behind.len()).find_map(|at| self.here(&behind[at..], depth + 1))
         {
             return Some(why);
         }
-        self.script_arguments(arguments, depth)
+        self.script_arguments(behind, depth)
     }
 
     /// An argument with blanks in it may be a script to whoever gets it.
-    fn script_arguments(&mut self, words: &[Word], depth: usize) -> Option<String> {
-        for word in words.iter().filter(|word| word.text.contains(char::is_whitespace)) {
+    pub(super) fn script_arguments(&mut self, words: &[Word], depth: usize) -> Option<String> {
+        for (at, word) in words.iter().enumerate() {
             let text = &word.text;
-            // `--split-string=rm -rf`, `alias x=rm -rf`, `-Srm -rf`.
-            let value = text.split_once('=').map(|(_, value)| value);
-            let behind_letter = text.strip_prefix('-').and_then(|it| {
-                let letter = it.chars().next()?;
-                it.get(letter.len_utf8()..)
-            });
-            for script in [Some(text.as_str()), value, behind_letter].into_iter().flatten() {
-                if let Some(why) = self.script(script, depth + 1) {
+            if !text.contains(char::is_whitespace) {
+                continue;
+            }
+            // `--split-string=rm -rf`, `ext::rm -rf`.
+            let mut readings = vec![text.as_str()];
+            readings.extend(text.strip_prefix("--").and_then(|it| Some(it.split_once('=')?.1)));
+            readings.extend(text.split_once("::").map(|(_, address)| address));
+            // `-Srm -rf`, `-iSrm -rf`.
+            if text.starts_with('-') {
+                readings.extend((2..=MAX_LETTERS).filter_map(|letters| text.get(letters..)));
+            }
+            // `env -S 'nice rm' -rf x`: what follows belongs to it.
+            let whole = Word::joined(&words[at..], " ").text;
+            readings.push(&whole);
+            for script in readings {
+                if let Some(why) = self.perhaps_script(script, depth + 1) {
                     return Some(why);
                 }
             }
@@ -219,52 +321,12 @@ impl Search {
         None
     }
 
-    fn git(&mut self, arguments: &[Word], depth: usize) -> Option<String> {
-        if !self.spend(arguments.len()) {
-            return None;
-        }
-        let mut rest = arguments;
-        while let [option, tail @ ..] = rest
-            && option.text.starts_with('-')
-        {
-            rest = tail;
-            if destructive::GIT_OPTIONS_WITH_VALUE.contains(&&*option.text) {
-                let value = tail.first();
-                rest = tail.get(1..).unwrap_or_default();
-                if option.text == "-c"
-                    && let Some((_, value)) = value.and_then(|word| word.text.split_once('='))
-                    && let Some(why) = self.git_setting(value, depth)
-                {
-                    return Some(why);
-                }
-            }
-        }
-        let (name, arguments) = rest.split_first()?;
-        if let Some(why) = git_row(&name.text, arguments) {
-            return Some(why);
-        }
-        if destructive::GIT_RUNNERS.contains(&&*name.text) {
-            return (0..arguments.len())
-                .find_map(|at| self.here(&arguments[at..], depth + 1))
-                .or_else(|| self.script_arguments(arguments, depth));
-        }
-        None
-    }
-
-    /// The value of a setting can be a command, and an alias one of git's own.
-    fn git_setting(&mut self, value: &str, depth: usize) -> Option<String> {
-        let mut words =
-            value.split_whitespace().map(|text| Word { text: text.to_owned(), loose: false });
-        let alias = words.next().and_then(|name| git_row(&name.text, &words.collect::<Vec<_>>()));
-        alias.or_else(|| self.script(value.strip_prefix('!').unwrap_or(value), depth + 1))
-    }
-
-    fn spend(&mut self, steps: usize) -> bool {
+    pub(super) fn spend(&mut self, steps: usize) -> bool {
         match self.steps_left.checked_sub(steps) {
             Some(left) => self.steps_left = left,
             None => {
                 self.steps_left = 0;
-                self.unclear = Some("it is too long to judge");
+                self.unclear = Some(TOO_LONG);
                 return false;
             }
         }
@@ -279,7 +341,7 @@ impl Search {
 
 /// Whether the table has a row for commands of this name.
 pub(super) fn is_listed(name: &str) -> bool {
-    name == "git" || destructive::COMMANDS.iter().any(|row| names(row, name))
+    name == "git" || destructive::COMMANDS.iter().any(|row| is_named(row.name, name))
 }
 
 /// What a row of the table says about a command, whoever runs it.
@@ -287,33 +349,92 @@ pub(super) fn listed(name: &str, arguments: &[Word]) -> Option<String> {
     if name == "git" {
         // Without a parse nobody knows where the options of git end.
         return (0..arguments.len().min(MAX_GLOBAL_OPTIONS))
-            .find_map(|at| git_row(&arguments[at].text, &arguments[at + 1..]));
+            .find_map(|at| git::row(&arguments[at].text, &arguments[at + 1..]));
     }
     row_for(destructive::COMMANDS, name, arguments)
         .map(|why| format!("`{}` {why}", word::shown(name)))
 }
 
-fn git_row(name: &str, arguments: &[Word]) -> Option<String> {
-    row_for(destructive::GIT, name, arguments).map(|why| format!("`git {name}` {why}"))
+pub(super) fn row_for(
+    rows: &'static [Row],
+    name: &str,
+    arguments: &[Word],
+) -> Option<&'static str> {
+    let mut rows = rows.iter();
+    rows.find(|row| is_named(row.name, name) && applies(row.when, arguments)).map(|row| row.why)
 }
 
-fn row_for(rows: &'static [Row], name: &str, arguments: &[Word]) -> Option<&'static str> {
-    rows.iter().find(|row| names(row, name) && applies(row.when, arguments)).map(|row| row.why)
+/// Whether a list has this name; a star at the end of an entry stands for anything.
+pub(super) fn starred(listed: &[&str], name: &str) -> bool {
+    listed.iter().any(|listed| is_named(listed, name))
 }
 
-fn names(row: &Row, name: &str) -> bool {
-    match row.name.strip_suffix('*') {
+fn is_named(listed: &str, name: &str) -> bool {
+    match listed.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
-        None => name == row.name,
+        None => name == listed,
     }
+}
+
+pub(super) fn runner(name: &str) -> Option<&'static Runner> {
+    destructive::RUNNERS.iter().find(|runner| runner.name == name)
+}
+
+/// Why the name of this command, or of one that it runs, may be any.
+fn loose_name(words: &[Word]) -> Option<String> {
+    let first = words.first()?;
+    if !first.names_a_command() {
+        return Some("which command runs is not known".to_owned());
+    }
+    let name = word::base_name(&first.text);
+    if name == "find" {
+        let runs = |word: &Word| word.text.starts_with("-exec") || word.text.starts_with("-ok");
+        return words
+            .iter()
+            .zip(words.iter().skip(1))
+            .filter(|(word, _)| runs(word))
+            .find_map(|(_, command)| loose_name(std::slice::from_ref(command)));
+    }
+    run_by(runner(name)?, words).and_then(loose_name)
+}
+
+/// The command that a runner runs, if its place is known.
+pub(super) fn run_by<'w>(runner: &Runner, words: &'w [Word]) -> Option<&'w [Word]> {
+    let CommandAt::Argument(skipped) = runner.command else { return None };
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let text = word.text.as_str();
+        // `command -v x` asks where `x` is.
+        if runner.name == "command" && matches!(text, "-v" | "-V") {
+            return None;
+        }
+        if text == "--" {
+            at += 1;
+            break;
+        }
+        if let Some(letters) = text.strip_prefix('-').filter(|it| !it.is_empty()) {
+            let takes_next =
+                !letters.starts_with('-') && letters.ends_with(|c| runner.values.contains(c));
+            at += if takes_next { 2 } else { 1 };
+        } else if word::as_assignment(text).is_some() {
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    words.get(at + skipped..).filter(|it| !it.is_empty())
 }
 
 fn applies(when: When, arguments: &[Word]) -> bool {
     let mut texts = arguments.iter().map(|word| word.text.as_str());
+    let mut options = arguments.iter().take_while(|word| word.text != "--" || word.is_loose());
     match when {
         When::Always => true,
-        When::Flag { short, long } => has_flag(texts, short, long),
-        When::NoFlag { short, long } => !has_flag(texts, short, long),
+        When::Flag { short, long } => {
+            options.any(|it| word::is_option(&it.text, short, long) || it.is_unfinished_option())
+        }
+        When::NoFlag { short, long } => !options.any(|it| word::is_option(&it.text, short, long)),
+        When::PerhapsOptions => options.any(Word::may_be_options),
         When::Argument(listed) => texts.any(|text| listed.contains(&text)),
         When::Beginning(listed) => texts.any(|text| listed.iter().any(|it| text.starts_with(it))),
         When::Phrase(phrase) => arguments
@@ -321,16 +442,6 @@ fn applies(when: When, arguments: &[Word]) -> bool {
             .any(|words| words.iter().zip(phrase).all(|(word, listed)| word.text == *listed)),
         When::Device => texts.any(|text| is_device(text.strip_prefix("of=").unwrap_or(text))),
     }
-}
-
-fn has_flag<'a>(texts: impl Iterator<Item = &'a str>, short: &str, long: &[&str]) -> bool {
-    texts.take_while(|text| *text != "--").any(|text| match text.strip_prefix("--") {
-        Some(option) => {
-            let option = option.split('=').next().unwrap_or_default();
-            !option.is_empty() && long.iter().any(|listed| listed.starts_with(option))
-        }
-        None => text.strip_prefix('-').is_some_and(|it| it.contains(|c| short.contains(c))),
-    })
 }
 
 /// `-rf`, `-fr`, `-r -f`: letters that `rm` takes and hardly anything else takes together.
@@ -343,7 +454,7 @@ fn removes_by_its_flags(arguments: &[Word]) -> bool {
     letters.contains('f') && letters.contains(['r', 'R'])
 }
 
-fn is_device(path: &str) -> bool {
+pub(super) fn is_device(path: &str) -> bool {
     path.starts_with("/dev/")
         && !destructive::HARMLESS_DEVICES.iter().any(|harmless| match harmless.strip_suffix('/') {
             Some(_) => path.starts_with(harmless),
@@ -353,23 +464,38 @@ fn is_device(path: &str) -> bool {
 
 /// `A=1 B=2 rm -rf x` is `rm -rf x`.
 fn without_assignments(words: &[Word]) -> &[Word] {
-    let is_assignment = |word: &Word| {
-        word.text.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        })
-    };
-    let start = words.iter().take_while(|word| is_assignment(word)).count();
+    let start = words.iter().take_while(|word| word::as_assignment(&word.text).is_some()).count();
     &words[start..]
 }
 
-/// The command whose output is redirected.
-fn body_of(redirect: tree_sitter::Node<'_>) -> Option<tree_sitter::Node<'_>> {
-    let statement = redirect.parent()?;
-    if statement.kind() == "command" {
-        return Some(statement);
+/// `xargs` and `parallel` add words that nobody knows, at the end or in the place of `{}`.
+fn with_input(words: &[Word]) -> Vec<Word> {
+    let mut words = words.to_vec();
+    let is_first_a_runner =
+        words.first().is_some_and(|word| runner(word::base_name(&word.text)).is_some());
+    let adds = |word: &Word| matches!(word::base_name(&word.text), "xargs" | "parallel");
+    let Some(at) = words.iter().position(adds).filter(|_| is_first_a_runner) else { return words };
+    let mut place = "{}".to_owned();
+    for (option, next) in words[at..].iter().zip(words[at..].iter().skip(1)) {
+        let text = option.text.as_str();
+        match text.strip_prefix("-I").or_else(|| text.strip_prefix("--replace=")) {
+            Some("") => place = next.text.clone(),
+            Some(it) => place = it.to_owned(),
+            None => {}
+        }
     }
-    let body = statement.child_by_field_name("body")?;
-    (body.kind() == "command").then_some(body)
+    let mut is_placed = false;
+    for word in &mut words[at + 1..] {
+        if !place.is_empty() && word.text.contains(&place) && !word.text.starts_with('-') {
+            *word = word.with_unknown(&place);
+            is_placed = true;
+        }
+    }
+    let xargs = runner("xargs").filter(|_| word::base_name(&words[at].text) == "xargs");
+    if !is_placed && xargs.is_some_and(|xargs| run_by(xargs, &words[at..]).is_some()) {
+        words.push(Word::anything());
+    }
+    words
 }
 
 /// Enough for every script under the limit of bytes, with scripts inside.
@@ -379,5 +505,7 @@ const PARSE_STEPS: usize = 200;
 /// Scripts within scripts; each level needs another level of quotes.
 const MAX_DEPTH: usize = 8;
 const TOO_DEEP: &str = "it is nested too deeply to judge";
+/// Where in a cluster of short options the value of the last one is looked for.
+const MAX_LETTERS: usize = 4;
 /// How far behind the word `git` its subcommand is looked for where nothing was parsed.
 const MAX_GLOBAL_OPTIONS: usize = 16;

@@ -14,6 +14,8 @@ pub(super) enum Arguments {
     /// `sed -n 5p FILE` and `sed -n 2,7p FILE`, and nothing else: a script of sed can write files
     /// and run commands.
     PrintLines,
+    /// It names the folder in which the next command runs.
+    Folder,
     /// The subcommands of [`GIT`].
     Git,
 }
@@ -24,7 +26,7 @@ pub(super) enum Arguments {
 pub(super) const COMMANDS: &[(&str, Arguments)] = &[
     ("basename", Arguments::Any),
     ("cat", Arguments::Any),
-    ("cd", Arguments::Any),
+    ("cd", Arguments::Folder),
     ("cmp", Arguments::Any),
     ("cut", Arguments::Any),
     ("dirname", Arguments::Any),
@@ -100,7 +102,8 @@ pub(super) const GIT: &[GitReader] = &[
             "--color",
             "--column",
             "--contains",
-            "--format",
+            // Without `=` the next argument is the value, and may be `--list`.
+            "--format=*",
             "--ignore-case",
             "--list",
             "--merged",
@@ -108,10 +111,10 @@ pub(super) const GIT: &[GitReader] = &[
             "--no-column",
             "--no-contains",
             "--no-merged",
-            "--points-at",
+            "--points-at=*",
             "--remotes",
             "--show-current",
-            "--sort",
+            "--sort=*",
             "--verbose",
             "-a",
             "-r",

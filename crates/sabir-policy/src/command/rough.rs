@@ -9,7 +9,12 @@ pub(super) fn scan<'a>(texts: impl Iterator<Item = &'a str>) -> Option<String> {
     // One after the other in one line, because `rm` and `-rf` may be arguments of their own.
     let all: Vec<&str> = texts.collect();
     let all = all.join(" ").replace("${IFS}", " ").replace("$IFS", " ");
-    all.split([';', '|', '&', '\n', '(', ')', '{', '}', '`']).find_map(segment)
+    all.split([';', '|', '&', '!', '\n', '(', ')', '{', '}', '`']).find_map(segment)
+}
+
+/// The same for texts that have nothing to do with each other.
+pub(super) fn scan_each<'a>(mut texts: impl Iterator<Item = &'a str>) -> Option<String> {
+    texts.find_map(|text| scan([text].into_iter()))
 }
 
 fn segment(text: &str) -> Option<String> {
@@ -17,10 +22,7 @@ fn segment(text: &str) -> Option<String> {
         // `{rm,-rf,x}` is three words to a shell.
         .split(|c: char| c.is_whitespace() || c == ',')
         .filter(|word| !word.is_empty())
-        .map(|word| Word {
-            text: word.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '$')).collect(),
-            loose: false,
-        })
+        .map(|word| Word::literal(&word.replace(['\'', '"', '\\', '$'], "")))
         .collect();
     let mut looks = 0;
     (0..words.len()).find_map(|at| {

@@ -1,14 +1,15 @@
 //! Whether a command is on the list of those that only read, with arguments that keep it so.
 
 use super::known_safe::{self, Arguments, GitReader, Operands};
-use super::{plain, shell_call, tree, word};
+use super::{Place, plain, shell_call, tree, word};
 
 /// `Err` says what stands in the way.
-pub(super) fn check(argv: &[String]) -> Result<(), String> {
-    check_within(argv, 0)
+pub(super) fn check(argv: &[String], mut place: Place) -> Result<(), String> {
+    check_within(argv, &mut place, 0)
 }
 
-fn check_within(argv: &[String], depth: usize) -> Result<(), String> {
+/// `place` is where the command runs, and then where the next one does.
+fn check_within(argv: &[String], place: &mut Place, depth: usize) -> Result<(), String> {
     let words: Vec<&str> = argv.iter().map(String::as_str).collect();
     let Some((program, arguments)) = words.split_first() else {
         return Err("there is no command".to_owned());
@@ -23,7 +24,7 @@ fn check_within(argv: &[String], depth: usize) -> Result<(), String> {
         ));
     }
     if known_safe::SHELLS.contains(&name) {
-        return check_shell(name, arguments, depth);
+        return check_shell(name, arguments, place, depth);
     }
     let row = known_safe::COMMANDS.iter().find(|(listed, _)| *listed == name);
     let Some((_, allowed)) = row else {
@@ -40,21 +41,29 @@ fn check_within(argv: &[String], depth: usize) -> Result<(), String> {
             found.map_or(Ok(()), forbidden)
         }
         Arguments::Not { long, short } => {
-            let found = arguments.iter().find(|argument| match argument.strip_prefix("--") {
-                Some(option) => {
-                    let option = option.split('=').next().unwrap_or_default();
-                    !option.is_empty() && long.iter().any(|it| it.starts_with(option))
-                }
-                None => argument.starts_with('-') && argument.contains(|c| short.contains(c)),
-            });
+            let found = arguments.iter().find(|argument| word::is_option(argument, short, long));
             found.map_or(Ok(()), forbidden)
         }
         Arguments::PrintLines => check_sed(arguments),
+        Arguments::Folder => {
+            *place = Place::Elsewhere;
+            Ok(())
+        }
+        // A folder that looks like a repository has settings, and settings name programs.
+        Arguments::Git if *place == Place::Elsewhere => {
+            Err("`git` believes the settings of its folder, and that is not the session's"
+                .to_owned())
+        }
         Arguments::Git => check_git(arguments),
     }
 }
 
-fn check_shell(name: &str, arguments: &[&str], depth: usize) -> Result<(), String> {
+fn check_shell(
+    name: &str,
+    arguments: &[&str],
+    place: &mut Place,
+    depth: usize,
+) -> Result<(), String> {
     let call = shell_call::read(arguments);
     let Some(script) = call.script else {
         return Err(format!("`{name}` runs commands from a file or from its input"));
@@ -69,7 +78,7 @@ fn check_shell(name: &str, arguments: &[&str], depth: usize) -> Result<(), Strin
     if tree::plain_commands(script).as_ref() != Some(&commands) {
         return Err("its script is not plain commands".to_owned());
     }
-    commands.iter().try_for_each(|command| check_within(command, depth + 1))
+    commands.iter().try_for_each(|command| check_within(command, place, depth + 1))
 }
 
 fn check_sed(arguments: &[&str]) -> Result<(), String> {
@@ -106,7 +115,8 @@ fn check_git(arguments: &[&str]) -> Result<(), String> {
             return Err(format!("`git {name} {argument}` may do more than read"));
         }
     }
-    if reader.operands == Operands::BehindList && operands > 0 && !rest.contains(&"--list") {
+    let lists = rest.iter().take_while(|it| **it != "--").any(|it| *it == "--list");
+    if reader.operands == Operands::BehindList && operands > 0 && !lists {
         return Err(format!("`git {name}` with a name does more than list"));
     }
     Ok(())

@@ -9,12 +9,14 @@ pub(super) struct ShellCall<'a> {
     pub(super) script: Option<&'a str>,
     /// Every option is one that does not change what the script does.
     pub(super) plain: bool,
+    /// The script comes from the input.
+    pub(super) reads_input: bool,
 }
 
 /// `arguments` are what follows the name of the shell.
 pub(super) fn read<'a>(arguments: &[&'a str]) -> ShellCall<'a> {
     let mut plain = true;
-    let mut has_script = false;
+    let (mut has_script, mut asks_for_input) = (false, false);
     let mut rest = arguments;
     while let [first, tail @ ..] = rest {
         if *first == "--" || *first == "-" {
@@ -43,12 +45,19 @@ pub(super) fn read<'a>(arguments: &[&'a str]) -> ShellCall<'a> {
                 }
                 _ => {
                     has_script |= letter == 'c';
+                    asks_for_input |= letter == 's';
                     plain &= known_safe::SHELL_LETTERS.contains(letter);
                 }
             }
         }
     }
-    ShellCall { script: rest.first().copied().filter(|_| has_script), plain }
+    let first = rest.first().copied();
+    let reads_input = !has_script && (asks_for_input || first.is_none_or(is_input));
+    ShellCall { script: first.filter(|_| has_script), plain, reads_input }
+}
+
+fn is_input(path: &str) -> bool {
+    matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
 #[cfg(test)]
@@ -58,7 +67,8 @@ mod tests {
     #[track_caller]
     fn check(arguments: &str, script: Option<&str>, plain: bool) {
         let arguments: Vec<&str> = arguments.split_whitespace().collect();
-        assert_eq!(read(&arguments), ShellCall { script, plain });
+        let call = read(&arguments);
+        assert_eq!((call.script, call.plain), (script, plain));
     }
 
     #[test]
@@ -82,6 +92,23 @@ mod tests {
         check("+e -c ls", Some("ls"), false);
         check("--rcfile x -c ls", Some("ls"), false);
         check("--verbose -c ls", Some("ls"), false);
+    }
+
+    #[test]
+    fn where_the_script_comes_from() {
+        for (arguments, expected) in [
+            ("", true),
+            ("-s one", true),
+            ("-", true),
+            ("-e", true),
+            ("/dev/stdin", true),
+            ("run.sh", false),
+            ("-c ls", false),
+            ("-x run.sh", false),
+        ] {
+            let words: Vec<&str> = arguments.split_whitespace().collect();
+            assert_eq!(read(&words).reads_input, expected, "{arguments}");
+        }
     }
 
     #[test]

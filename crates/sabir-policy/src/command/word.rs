@@ -1,22 +1,142 @@
 //! Words of a command as a shell would see them, as far as that is known before it runs.
+//!
+//! While a word is put together, marks stand in it for what is not known. A finished [`Word`] keeps
+//! them beside its text, so that it can be told what an unknown part could make of it.
 
 /// A word with quotes and escapes taken away. What is only known at run time counts as nothing:
 /// `r$x\m` is `rm` to whoever leaves `x` unset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
+    marked: String,
+}
+
+impl Word {
+    /// A word that nobody expands.
+    pub(super) fn literal(text: &str) -> Self {
+        Self { text: text.to_owned(), marked: text.replace(MARKS, "") }
+    }
+
+    /// A word with the value of a variable, which stays one word.
+    pub(super) fn of_value(value: &str) -> Self {
+        Self { text: value.replace(MARKS, ""), marked: value.to_owned() }
+    }
+
+    /// The same, with something unknown in the place of a text.
+    pub(super) fn with_unknown(&self, place: &str) -> Self {
+        let marked = self.marked.replace(place, &UNKNOWN.to_string());
+        Self { text: marked.replace(MARKS, ""), marked }
+    }
+
+    pub(super) fn joined(words: &[Self], between: &str) -> Self {
+        let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+        let marked: Vec<&str> = words.iter().map(|word| &*word.marked).collect();
+        Self { text: texts.join(between), marked: marked.join(between) }
+    }
+
+    /// Any number of any words.
+    pub(super) fn anything() -> Self {
+        Self { text: String::new(), marked: SEVERAL.to_string() }
+    }
+
+    pub(super) fn is_anything(&self) -> bool {
+        *self == Self::anything()
+    }
+
     /// Parts of it are not known: a variable, a substitution, a pattern of file names.
-    pub(super) loose: bool,
+    pub(super) fn is_loose(&self) -> bool {
+        self.marked.contains(MARKS)
+    }
+
+    /// An unknown part may hold blanks and become several words.
+    pub(super) fn may_be_several(&self) -> bool {
+        self.marked.contains(SEVERAL)
+    }
+
+    /// As the name of a command, it says which: `"$HOME/bin/x"` does, `$X` and `/bin/r?` do not.
+    pub(super) fn names_a_command(&self) -> bool {
+        !self.may_be_several() && !base_name(&self.marked).contains(MARKS) && self.text != "{}"
+    }
+
+    /// Nothing that is known of it keeps it from being options: `$X`, `-$X`, `${X}f`, `*`; not
+    /// `"$X/y"` or `$X.o`.
+    pub(super) fn may_be_options(&self) -> bool {
+        if self.may_be_several() {
+            return true;
+        }
+        let mut chars = self.marked.chars();
+        let mut known = String::new();
+        while let Some(char) = chars.next() {
+            match char {
+                PATTERN => _ = chars.next(),
+                UNKNOWN => {}
+                _ => known.push(char),
+            }
+        }
+        self.is_loose()
+            && self.marked.starts_with(['-', UNKNOWN, PATTERN])
+            && known.chars().all(|char| char == '-' || char.is_ascii_alphabetic())
+    }
+
+    /// It begins like an option, and how it goes on is not known: `-$X`, `--f$X`; not `--x=$X`.
+    pub(super) fn is_unfinished_option(&self) -> bool {
+        self.is_loose() && self.text.starts_with('-') && !self.text.contains('=')
+    }
+
+    /// The word as a part of a script; what is not known is not known there either.
+    pub(super) fn as_script(&self) -> String {
+        let mut script = String::new();
+        for char in self.marked.chars() {
+            match char {
+                UNKNOWN => script.push_str("${_}"),
+                SEVERAL => script.push_str("${@}"),
+                PATTERN => {}
+                _ => script.push(char),
+            }
+        }
+        script
+    }
+
+    /// The word as the value of a variable: patterns are found again where it is used.
+    pub(super) fn as_value(&self) -> String {
+        self.marked.replace(PATTERN, "").replace(SEVERAL, &UNKNOWN.to_string())
+    }
 }
 
 /// The words of an argument list: nobody expands them.
 pub(super) fn literal(argv: &[String]) -> Vec<Word> {
-    argv.iter().map(|text| Word { text: text.clone(), loose: false }).collect()
+    argv.iter().map(|text| Word::literal(text)).collect()
 }
 
 /// `/usr/bin/rm` is `rm`.
 pub(super) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a word is one of these long options, in any abbreviation, or holds one of these letters
+/// in a cluster of short ones.
+pub(super) fn is_option(text: &str, short: &str, long: &[&str]) -> bool {
+    match text.strip_prefix("--") {
+        Some(option) => {
+            let option = option.split('=').next().unwrap_or_default();
+            !option.is_empty() && long.iter().any(|listed| listed.starts_with(option))
+        }
+        None => text.strip_prefix('-').is_some_and(|it| it.contains(|c| short.contains(c))),
+    }
+}
+
+/// The name and the value of `A=b`; of `A+=b` too.
+pub(super) fn as_assignment(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once('=')?;
+    let name = name.strip_suffix('+').unwrap_or(name);
+    is_variable(name).then_some((name, value))
+}
+
+/// What can be the name of a variable.
+pub(super) fn is_variable(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// A word as part of a reason: short, and with nothing that moves the cursor of a terminal.
@@ -31,7 +151,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// A word without quotes: backslashes escape. Braces and patterns are marked for [`finish`].
-pub(super) fn push_unquoted(raw: &str, into: &mut String, loose: &mut bool) {
+pub(super) fn push_unquoted(raw: &str, into: &mut String) {
     let mut chars = raw.chars();
     while let Some(char) = chars.next() {
         match char {
@@ -42,10 +162,7 @@ pub(super) fn push_unquoted(raw: &str, into: &mut String, loose: &mut bool) {
             },
             '{' => into.push(OPEN),
             '}' => into.push(CLOSE),
-            '*' | '?' | '[' => {
-                *loose = true;
-                into.push(char);
-            }
+            '*' | '?' | '[' => into.extend([PATTERN, char]),
             _ => into.push(char),
         }
     }
@@ -81,7 +198,9 @@ pub(super) fn push_ansi_quoted(raw: &str, into: &mut String) {
             'x' => (1, 16, 2),
             'u' => (1, 16, 4),
             'U' => (1, 16, 8),
-            '0'..='7' => (0, 8, 3),
+            // `echo -e` and `printf %b` allow a zero in front of three digits.
+            '0' => (0, 8, 4),
+            '1'..='7' => (0, 8, 3),
             _ => (0, 0, 0),
         };
         if radix == 0 {
@@ -103,13 +222,21 @@ pub(super) fn push_ansi_quoted(raw: &str, into: &mut String) {
     into.push_str(rest);
 }
 
-/// What a value becomes when it stands without quotes: it is taken apart at its spaces.
-pub(super) fn push_split(value: &str, into: &mut String) {
-    into.extend(value.chars().map(|char| if char.is_whitespace() { BREAK } else { char }));
+/// What a value becomes when it stands without quotes: it is taken apart at its blanks and at what
+/// else separates words, and its patterns are replaced.
+pub(super) fn push_split(value: &str, separators: &str, into: &mut String) {
+    for char in value.chars() {
+        match char {
+            '*' | '?' | '[' => into.extend([PATTERN, char]),
+            UNKNOWN => into.push(SEVERAL),
+            _ if char.is_whitespace() || separators.contains(char) => into.push(BREAK),
+            _ => into.push(char),
+        }
+    }
 }
 
 /// One written word becomes several: `{rm,-rf,x}`, and a variable whose value has spaces.
-pub(super) fn finish(marked: String, loose: bool) -> Vec<Word> {
+pub(super) fn finish(marked: String) -> Vec<Word> {
     let mut done = Vec::new();
     let mut waiting = vec![marked];
     while let Some(text) = waiting.pop() {
@@ -135,7 +262,10 @@ pub(super) fn finish(marked: String, loose: bool) -> Vec<Word> {
         .flat_map(|text| {
             text.split(BREAK).filter(move |part| !part.is_empty() || !text.contains(BREAK))
         })
-        .map(|part| Word { text: part.replace(OPEN, "{").replace(CLOSE, "}"), loose })
+        .map(|part| {
+            let marked = part.replace(OPEN, "{").replace(CLOSE, "}");
+            Word { text: marked.replace(MARKS, ""), marked }
+        })
         .collect()
 }
 
@@ -147,3 +277,10 @@ const MAX_ALTERNATIVES: usize = 64;
 const BREAK: char = '\0';
 const OPEN: char = '\u{1}';
 const CLOSE: char = '\u{2}';
+/// Something unknown that stays one word.
+pub(super) const UNKNOWN: char = '\u{3}';
+/// Something unknown that may be several words, or none.
+pub(super) const SEVERAL: char = '\u{4}';
+/// The next character is part of a pattern of file names.
+const PATTERN: char = '\u{5}';
+const MARKS: [char; 3] = [UNKNOWN, SEVERAL, PATTERN];

@@ -2,11 +2,11 @@
 //! every input.
 
 use proptest::prelude::*;
-use sabir_policy::{Assessment, Verdict, assess};
+use sabir_policy::{Assessment, Place, Verdict};
 use sabir_testkit::cases;
 
-/// QP-A2, QP-A3, QP-A4, QP-A5, QP-A6, QP-A7, QP-A9: each line of the tables is a verdict and a
-/// command.
+/// QP-A2, QP-A3, QP-A4, QP-A5, QP-A6, QP-A7, QP-A9, QP-A35, QP-A36: each line of the tables is a
+/// verdict and a command.
 #[test]
 fn the_tables_hold() {
     let mut lines = 0;
@@ -18,16 +18,17 @@ fn the_tables_hold() {
             }
             let (verdict, command) = line.split_once(' ').unwrap();
             let command = command.trim_start();
-            let expected = match verdict {
-                "safe" => Verdict::Safe,
-                "ordinary" => Verdict::Ordinary,
-                "dangerous" => Verdict::Dangerous,
+            let expected: &[Verdict] = match verdict {
+                "safe" => &[Verdict::Safe],
+                "ordinary" => &[Verdict::Ordinary],
+                "unasked" => &[Verdict::Safe, Verdict::Ordinary],
+                "dangerous" => &[Verdict::Dangerous],
                 other => panic!("{}:{}: no verdict {other:?}", case.name, number + 1),
             };
             lines += 1;
             for argv in spellings(command) {
                 let found = assess(&argv);
-                if found.verdict() != expected {
+                if !expected.contains(&found.verdict()) {
                     wrong.push(format!("{}:{}: {line}\n    {found:?}", case.name, number + 1));
                 }
             }
@@ -49,6 +50,10 @@ fn spellings(command: &str) -> Vec<Vec<String>> {
         spellings.push(command.split_whitespace().map(str::to_owned).collect());
     }
     spellings
+}
+
+fn assess(argv: &[String]) -> Assessment {
+    sabir_policy::assess(argv, Place::Session)
 }
 
 fn script(shell: &str, script: &str) -> Vec<String> {
@@ -73,11 +78,36 @@ fn the_reason_is_in_words() {
     check("git -C x reset", Verdict::Dangerous, "`git reset` moves the branch");
 }
 
-/// QP-A7: what is too long or nested too deeply is not safe, and is looked over.
+/// QP-A4: git believes the settings of its folder, and the session's is the only one that a person
+/// chose.
 #[test]
-fn too_long_is_not_safe() {
+fn git_is_not_safe_elsewhere() {
+    for command in ["git status", "ls && git log", "sh -c 'git diff'"] {
+        let argv = script("bash", command);
+        assert_eq!(assess(&argv), Assessment::Safe, "{command}");
+        let elsewhere = sabir_policy::assess(&argv, Place::Elsewhere);
+        assert_eq!(elsewhere.verdict(), Verdict::Ordinary, "{command}");
+        assert!(elsewhere.why().contains("settings of its folder"), "{elsewhere:?}");
+    }
+    let readers = script("bash", "cd x && ls | wc");
+    assert_eq!(sabir_policy::assess(&readers, Place::Elsewhere), Assessment::Safe);
+    for (folder, session, expected) in [
+        ("/w", "/w", Place::Session),
+        ("/w/", "/w/./", Place::Session),
+        ("/w/x", "/w", Place::Elsewhere),
+        ("/w/x/..", "/w", Place::Elsewhere),
+        ("w", "/w", Place::Elsewhere),
+        ("w", "x", Place::Elsewhere),
+    ] {
+        assert_eq!(Place::of(folder, session), expected, "{folder}");
+    }
+}
+
+/// QP-A7: what is too long to judge can be anything; a look over it finds a better reason.
+#[test]
+fn too_long_is_dangerous() {
     let long = "echo aaaaaaaaaaaaaaa; ".repeat(4_000);
-    check(&long, Verdict::Ordinary, "too long to judge");
+    check(&long, Verdict::Dangerous, "too long to judge");
     check(&format!("{long} rm -rf x"), Verdict::Dangerous, "`rm`");
     check(&format!("{long} git -C y reset"), Verdict::Dangerous, "`git reset`");
     let short = "echo aaaaaaaaaaaaaaa; ".repeat(1_000);
@@ -86,14 +116,13 @@ fn too_long_is_not_safe() {
 
 /// QP-A7: nesting is bounded, in the grammar and in shells within shells.
 #[test]
-fn deep_nesting_is_not_safe() {
+fn deep_nesting_is_dangerous() {
     for depth in [10, 1_000, 10_000] {
         let nested = format!("{}ls{}", "$(".repeat(depth), ")".repeat(depth));
-        assert_ne!(assess(&script("bash", &nested)).verdict(), Verdict::Safe);
+        check(&nested, Verdict::Dangerous, "");
         let nested = format!("{}rm -rf x{}", "(".repeat(depth), ")".repeat(depth));
         check(&nested, Verdict::Dangerous, "`rm`");
-        let unclosed = "{ ".repeat(depth);
-        assert_ne!(assess(&script("bash", &unclosed)).verdict(), Verdict::Safe);
+        check(&"{ ".repeat(depth), Verdict::Dangerous, "");
     }
     let mut nested = "ls".to_owned();
     let mut dangerous = "rm -rf x".to_owned();

@@ -1,6 +1,8 @@
 //! Writable folders and where a patch reaches.
 
-use sabir_policy::{PatchReach, Root, SandboxMode, SandboxPolicy, reach, writable_roots};
+use sabir_policy::{
+    PatchReach, Root, SandboxMode, SandboxPolicy, left_out, reach, usable_folder, writable_roots,
+};
 
 fn own() -> Vec<String> {
     vec!["/srv/me/.sabir".to_owned()]
@@ -40,6 +42,24 @@ fn the_roots_of_each_mode() {
         None,
         &[("/", &["/.git", "/w/.git", "/srv/me/.sabir"])],
     );
+}
+
+/// QP-A27: what is left out, and why.
+#[test]
+fn folders_that_are_left_out_are_named() {
+    let mut policy = SandboxPolicy::of(SandboxMode::WorkspaceWrite);
+    policy.exclude_slash_tmp = true;
+    policy.writable_roots =
+        ["/x/sub/..", "/x", "..", "y", "/z/../..", "/a..b", "/n\0"].map(str::to_owned).to_vec();
+    let expected: &[(&str, &[&str])] =
+        &[("/w", &["/w/.git"]), ("/x", &["/x/.git"]), ("/a..b", &["/a..b/.git"])];
+    check(&policy, "/w", Some("/t/.."), expected);
+    let found: Vec<(String, &str)> =
+        left_out(&policy).into_iter().map(|it| (it.path, it.why)).collect();
+    let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, ["/x/sub/..", "..", "y", "/z/../..", "/n\0"]);
+    assert!(found[0].1.contains("`..`") && found[2].1.contains("not absolute"), "{found:?}");
+    assert!(usable_folder("/x/y").is_ok());
 }
 
 /// QP-A28: `.git` and the agent's own state stay read-only, also when they are asked for.
