@@ -31,6 +31,7 @@ impl Open {
     pub(super) fn ask(&mut self, purpose: Purpose) {
         let attempt = self.key();
         let mut items = self.thread.history();
+        let answers_end = self.thread.answers_end();
         let tools = match purpose {
             Purpose::Answer => self.tools(),
             Purpose::Summarize => {
@@ -42,6 +43,7 @@ impl Open {
             model: self.settings.model.clone(),
             instructions: self.settings.instructions.clone(),
             items,
+            answers_end,
             tools,
             effort: self.settings.effort,
             cache_key: self.settings.session_id.clone(),

@@ -161,7 +161,7 @@ impl Actor {
     pub(super) async fn find_elsewhere(
         &mut self,
         response_id: &str,
-    ) -> Option<Vec<sabir_engine::Item>> {
+    ) -> Option<Vec<Record>> {
         let shared = std::sync::Arc::clone(&self.engine.shared);
         let response_id = response_id.to_owned();
         let found = tokio::task::spawn_blocking(move || {
