@@ -44,6 +44,7 @@ fn send_back(events: Vec<ModelEvent>) {
         model: "m".to_owned(),
         instructions: String::new(),
         items,
+        answers_end: Vec::new(),
         tools: Vec::new(),
         effort: None,
         cache_key: String::new(),

@@ -230,7 +230,7 @@ impl Open {
             // Requests are made of what is offered then, so this holds from the next one on.
             Input::External(tools) => self.external = tools,
             Input::Instructions(text) => Arc::make_mut(&mut self.settings).instructions = text,
-            Input::Adopt { response_id, items } => self.adopt(response_id, items),
+            Input::Adopt { response_id, thread } => self.adopt(response_id, thread),
             Input::Model { attempt, event } => self.model(attempt, event, now),
             Input::Prepared { key, patch } => self.prepared(key, patch, now),
             Input::Tool { key, event } => self.tool(key, event, now),
@@ -319,11 +319,15 @@ impl Open {
     }
 
     /// Makes a response of another session one that this thread can be continued from.
-    fn adopt(&mut self, response_id: String, items: Vec<Item>) {
+    fn adopt(&mut self, response_id: String, thread: Vec<Record>) {
         self.record(Record::AsideBegin);
         self.record(Record::Branch { after: None });
-        for item in items {
-            self.record_item(item);
+        for record in thread {
+            // What this thread knows by that name stays what it is.
+            if !matches!(&record, Record::Turn { response_id, .. } if self.thread.knows(response_id))
+            {
+                self.record(record);
+            }
         }
         self.close_open_calls();
         self.record(Record::Turn { response_id, usage: None });

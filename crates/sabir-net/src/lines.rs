@@ -17,6 +17,8 @@ use crate::transport::{Frame, Sink, Source};
 pub struct LineSource<R> {
     bytes: BufReader<R>,
     limit: usize,
+    /// No line has come yet.
+    is_first: bool,
     /// A line that somebody looked at and gave back.
     held: Option<Frame>,
     drains: bool,
@@ -38,6 +40,7 @@ pub fn lines<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     let source = LineSource {
         bytes: BufReader::new(read),
         limit: MAX_LINE_BYTES,
+        is_first: true,
         held: None,
         drains: false,
     };
@@ -54,6 +57,18 @@ pub(crate) enum Line {
     },
     Broken,
 }
+
+impl Line {
+    /// Takes off what some systems write in front of UTF-8.
+    fn remove_mark(&mut self) {
+        let (Self::Whole(bytes) | Self::TooLong { start: bytes }) = self else { return };
+        if bytes.starts_with(MARK) {
+            bytes.drain(..MARK.len());
+        }
+    }
+}
+
+const MARK: &[u8] = "\u{FEFF}".as_bytes();
 
 /// How much of a line that is too long is kept, to see what somebody may have meant.
 const START_BYTES: usize = 16;
@@ -111,7 +126,10 @@ impl<R: AsyncRead + Unpin + Send> LineSource<R> {
     /// there.
     pub(crate) async fn line(&mut self) -> Option<Line> {
         loop {
-            let line = self.any_line().await?;
+            let mut line = self.any_line().await?;
+            if std::mem::replace(&mut self.is_first, false) {
+                line.remove_mark();
+            }
             let is_blank = matches!(&line, Line::Whole(line) if line.trim_ascii().is_empty());
             if !is_blank {
                 return Some(line);

@@ -5,7 +5,6 @@ use sabir_policy::ToolEffects;
 use super::Changes;
 use super::settings::Settings;
 use super::thread::Record;
-use crate::items::Item;
 use crate::protocol::{EventMsg, ExecOutput, OutputStream, Submission, ToolInfo};
 use crate::stream::ModelEvent;
 
@@ -30,8 +29,8 @@ pub enum Input {
     Instructions(String),
     /// Nobody can answer any more: what waits for a person is denied, now and later.
     Unattended,
-    /// A response of another session, and the thread that led to it.
-    Adopt { response_id: String, items: Vec<Item> },
+    /// A response of another session, and the thread that led to it, as [`super::thread_at`] says.
+    Adopt { response_id: String, thread: Vec<Record> },
     /// News of the request that was numbered so.
     Model { attempt: u64, event: ModelEvent },
     /// A patch was read and tried on the files, without changing any.

@@ -1,7 +1,7 @@
 //! The thread of a session: a tree of items, because any response can be continued from. It is the
 //! sum of its records; a stored session is rebuilt by applying them again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ pub(super) struct Thread {
     nodes: Vec<Node>,
     place: Place,
     /// Where each response ended.
-    turns: HashMap<String, Place>,
+    turns: BTreeMap<String, Place>,
     asides: Vec<Place>,
 }
 
@@ -195,15 +195,26 @@ impl Thread {
 
     /// The items from the beginning to the thread's end.
     pub(super) fn history(&self) -> Vec<Arc<Item>> {
-        let mut items = Vec::new();
+        self.path().iter().map(|&index| Arc::clone(&self.nodes[index].item)).collect()
+    }
+
+    /// Where in the history answers are over, as numbers of items before.
+    pub(super) fn answers_end(&self) -> Vec<usize> {
+        let ends: BTreeSet<usize> = self.turns.values().filter_map(|turn| turn.head).collect();
+        let places = self.path().into_iter().enumerate();
+        places.filter(|(_, node)| ends.contains(node)).map(|(place, _)| place + 1).collect()
+    }
+
+    /// The nodes from the beginning to the thread's end.
+    fn path(&self) -> Vec<usize> {
+        let mut path = Vec::new();
         let mut at = self.place.head;
         while let Some(index) = at {
-            let node = &self.nodes[index];
-            items.push(Arc::clone(&node.item));
-            at = node.before;
+            path.push(index);
+            at = self.nodes[index].before;
         }
-        items.reverse();
-        items
+        path.reverse();
+        path
     }
 
     /// The calls that have no output yet, oldest first.
@@ -231,12 +242,28 @@ impl Thread {
     }
 }
 
-/// The items of a stored session up to the end of a response.
-pub fn thread_at(records: &[Record], response_id: &str) -> Option<Vec<Item>> {
+/// The items of a stored session up to the end of a response, and the responses that ended between
+/// them; not that response itself.
+pub fn thread_at(records: &[Record], response_id: &str) -> Option<Vec<Record>> {
     let mut thread = Thread::default();
     records.iter().for_each(|record| thread.apply(record));
-    thread.knows(response_id).then(|| {
-        thread.apply(&Record::Branch { after: Some(response_id.to_owned()) });
-        thread.history().iter().map(|item| Item::clone(item)).collect()
-    })
+    if !thread.knows(response_id) {
+        return None;
+    }
+    thread.apply(&Record::Branch { after: Some(response_id.to_owned()) });
+    let mut ended: BTreeMap<usize, Vec<(&String, Option<Usage>)>> = BTreeMap::new();
+    for (ended_id, turn) in &thread.turns {
+        if let Some(node) = turn.head
+            && ended_id != response_id
+        {
+            ended.entry(node).or_default().push((ended_id, turn.usage));
+        }
+    }
+    let mut path = Vec::new();
+    for node in thread.path() {
+        path.push(Record::Item { item: Arc::clone(&thread.nodes[node].item) });
+        let turns = ended.get(&node).into_iter().flatten();
+        path.extend(turns.map(|&(id, usage)| Record::Turn { response_id: id.clone(), usage }));
+    }
+    Some(path)
 }

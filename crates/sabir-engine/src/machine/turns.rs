@@ -34,10 +34,14 @@ impl Open {
         let attempt = self.key();
         let mut items = self.thread.history();
         let Some(task) = &self.task else { return };
+        let mut answers_end = self.thread.answers_end();
         let tools = match purpose {
             Purpose::Answer => self.tools(),
             Purpose::Summarize => {
-                super::compaction::leave_out(&mut items, task.left_out);
+                if task.left_out > 0 {
+                    super::compaction::leave_out(&mut items, task.left_out);
+                    answers_end.clear();
+                }
                 items.push(Arc::new(Item::user(super::compaction::PROMPT)));
                 Vec::new()
             }
@@ -46,6 +50,7 @@ impl Open {
             model: self.settings.model.clone(),
             instructions: self.settings.instructions.clone(),
             items,
+            answers_end,
             tools,
             effort: self.settings.effort,
             cache_key: self.settings.session_id.clone(),

@@ -9,6 +9,7 @@ use super::MAX_PATCH_BYTES;
 use super::error::{PatchError, PatchErrorKind};
 use super::path::PatchPath;
 use super::syntax::{Chunk, ChunkLine, Context, Operation, OperationKind, Patch};
+use super::text::unmarked;
 
 /// Reads a patch. A text that is not one gets the first thing that is wrong with it.
 pub fn parse(text: &str) -> Result<Patch, PatchError> {
@@ -59,9 +60,12 @@ impl Line<'_> {
 }
 
 fn lines(text: &str) -> Vec<Line<'_>> {
-    let mut start = 0;
+    // Some systems write a mark in front of UTF-8.
+    let after_mark = unmarked(text);
+    let mut start = text.len() - after_mark.len();
     let mut number = 0;
-    text.split_inclusive('\n')
+    after_mark
+        .split_inclusive('\n')
         .map(|whole| {
             number += 1;
             let line = Line { text: whole.strip_suffix('\n').unwrap_or(whole), start, number };

@@ -13,6 +13,7 @@ use super::error::{PlanError, PlanErrorKind};
 use super::index::Budget;
 use super::path::PatchPath;
 use super::syntax::{Chunk, Operation, OperationKind, Patch};
+use super::text::has_too_many_lines;
 use super::update::update;
 use crate::protocol::FileChange;
 
@@ -188,6 +189,9 @@ impl<F: Files> Planner<'_, F> {
             }
             Some(bytes) if bytes.contains(&0) => return Err(fail(PlanErrorKind::Nul)),
             Some(bytes) => match String::from_utf8(bytes) {
+                Ok(text) if has_too_many_lines(&text) => {
+                    return Err(fail(PlanErrorKind::TooManyLines));
+                }
                 Ok(text) => Some(text.into()),
                 Err(error) => {
                     let offset = error.utf8_error().valid_up_to();
@@ -227,9 +231,11 @@ impl<F: Files> Planner<'_, F> {
         self.held -= own(&plan.after, &plan.before);
         self.held += own(&after, &plan.before);
         let is_large = after.as_ref().is_some_and(|text| text.len() > MAX_FILE_BYTES);
+        let is_long = after.as_ref().is_some_and(|text| has_too_many_lines(text));
         plan.after = after;
         let kind = match () {
             () if is_large => PlanErrorKind::TooLarge,
+            () if is_long => PlanErrorKind::TooManyLines,
             () if self.held > MAX_PLAN_BYTES => PlanErrorKind::PlanTooLarge,
             () => return Ok(()),
         };

@@ -1,7 +1,5 @@
 //! A file as lines, each with its own line end, so that what a patch does not touch stays as it is.
 
-use super::error::PlanErrorKind;
-
 /// How a line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEnd {
@@ -29,6 +27,9 @@ struct Line {
 /// The lines of a text.
 #[derive(Debug)]
 pub(super) struct FileText<'t> {
+    /// What some systems write in front of UTF-8. Editors do not show it, so that patches are
+    /// written without, and it is no part of the first line.
+    mark: &'t str,
     text: &'t str,
     lines: Vec<Line>,
     /// The last line has no end of its own; the one it carries is that of the line before it.
@@ -36,13 +37,11 @@ pub(super) struct FileText<'t> {
 }
 
 impl<'t> FileText<'t> {
-    pub(super) fn new(text: &'t str) -> Result<Self, PlanErrorKind> {
+    pub(super) fn new(text: &'t str) -> Self {
+        let (mark, text) = text.split_at(text.len() - unmarked(text).len());
         let mut lines: Vec<Line> = Vec::new();
         let mut start = 0;
         for whole in text.split_inclusive('\n') {
-            if lines.len() == MAX_LINES {
-                return Err(PlanErrorKind::TooManyLines);
-            }
             let (content, line_end) = if let Some(content) = whole.strip_suffix("\r\n") {
                 (content, LineEnd::CrLf)
             } else if let Some(content) = whole.strip_suffix('\n') {
@@ -55,7 +54,7 @@ impl<'t> FileText<'t> {
             start += whole.len();
         }
         let is_open = !text.is_empty() && !text.ends_with('\n');
-        Ok(Self { text, lines, is_open })
+        Self { mark, text, lines, is_open }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -94,7 +93,9 @@ pub(super) struct Rewrite<'a, 't> {
 
 impl<'a, 't> Rewrite<'a, 't> {
     pub(super) fn new(old: &'a FileText<'t>) -> Self {
-        Self { old, out: String::with_capacity(old.byte_len()), owed: None }
+        let mut out = String::with_capacity(old.mark.len() + old.byte_len());
+        out.push_str(old.mark);
+        Self { old, out, owed: None }
     }
 
     /// Copies the lines `from..to` as they are.
@@ -104,7 +105,12 @@ impl<'a, 't> Rewrite<'a, 't> {
         }
     }
 
-    pub(super) fn push(&mut self, text: &str, line_end: LineEnd) {
+    pub(super) fn insert(&mut self, text: &str, line_end: LineEnd) {
+        let has_mark = self.owed.is_none() && !self.old.mark.is_empty();
+        self.push(if has_mark { unmarked(text) } else { text }, line_end);
+    }
+
+    fn push(&mut self, text: &str, line_end: LineEnd) {
         self.out.push_str(self.owed.replace(line_end).map_or("", LineEnd::as_str));
         self.out.push_str(text);
     }
@@ -120,6 +126,15 @@ impl<'a, 't> Rewrite<'a, 't> {
         }
         self.out
     }
+}
+
+/// A line without the mark in front of UTF-8.
+pub(super) fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{FEFF}').unwrap_or(text)
+}
+
+pub(super) fn has_too_many_lines(text: &str) -> bool {
+    text.split_inclusive('\n').nth(MAX_LINES).is_some()
 }
 
 /// A line costs a few dozen bytes beside its text: with this many, no more than a large file does.

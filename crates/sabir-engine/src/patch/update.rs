@@ -5,7 +5,7 @@ use super::error::{Elsewhere, PlanErrorKind};
 use super::index::{Budget, Index, LINE};
 use super::parse::shortened;
 use super::syntax::{Chunk, ChunkLine};
-use super::text::{FileText, Rewrite};
+use super::text::{FileText, Rewrite, unmarked};
 use sabir_base::Span;
 
 /// What does not fit, and where the patch says it.
@@ -24,39 +24,51 @@ pub(super) fn update(text: &str, chunks: &[Chunk], budget: &mut Budget) -> Resul
         move |kind| Misfit { kind, span, line }
     };
     budget.spend(text.len()).map_err(at(first))?;
-    let file = FileText::new(text).map_err(at(first))?;
+    let file = FileText::new(text);
     budget.spend(LINE * file.len()).map_err(at(first))?;
     let mut index = Index::new(&file);
     let mut rewrite = Rewrite::new(&file);
-    let mut reached = 0;
+    // Written up to here, and looked through up to there.
+    let (mut reached, mut passed) = (0, 0);
+    let mut appended = Vec::new();
     for chunk in chunks {
-        let mut from = reached;
+        let mut from = passed;
         for context in &chunk.contexts {
             let misfit = |kind| Misfit { kind, span: context.span, line: context.line };
-            let found = index.find(&[&context.text], from, budget).map_err(misfit)?;
+            let found = index.find(&[unmarked(&context.text)], from, budget).map_err(misfit)?;
             let missing = || PlanErrorKind::NoContext { context: shortened(&context.text) };
             from = found.ok_or_else(|| misfit(missing()))? + 1;
         }
-        let place = place(&mut index, &file, chunk, from, budget).map_err(at(chunk))?;
-        rewrite.keep(reached, place.start);
-        reached = splice(&mut rewrite, &file, &place);
+        let place = place(&mut index, chunk, from, budget).map_err(at(chunk))?;
+        let Some(start) = place.start else {
+            // Later chunks are looked for before the end.
+            appended.push(place);
+            passed = from;
+            continue;
+        };
+        rewrite.keep(reached, start);
+        reached = splice(&mut rewrite, &file, start, &place.lines);
+        passed = reached;
         if rewrite.len() > MAX_FILE_BYTES {
             return Err(at(chunk)(PlanErrorKind::TooLarge));
         }
     }
     rewrite.keep(reached, file.len());
+    for place in appended {
+        splice(&mut rewrite, &file, file.len(), &place.lines);
+    }
     Ok(rewrite.finish())
 }
 
 /// Where a chunk goes, and those of its lines that go there.
 struct Place<'c> {
-    start: usize,
+    /// `None`: behind everything.
+    start: Option<usize>,
     lines: Vec<&'c ChunkLine>,
 }
 
 fn place<'c>(
     index: &mut Index<'_, '_>,
-    file: &FileText<'_>,
     chunk: &'c Chunk,
     from: usize,
     budget: &mut Budget,
@@ -64,21 +76,21 @@ fn place<'c>(
     let whole: Vec<&ChunkLine> = chunk.lines.iter().collect();
     let variants = [Some(whole), without_last_empty(chunk)];
     for lines in variants.into_iter().flatten() {
-        let old: Vec<&str> = lines.iter().filter_map(|line| line.old()).collect();
+        let old: Vec<&str> = lines.iter().filter_map(|line| line.old()).map(unmarked).collect();
         let start = if old.is_empty() {
             // Nothing to look for: behind the context, or else behind everything.
             let is_placed = !chunk.contexts.is_empty() && !chunk.at_end;
-            Some(if is_placed { from } else { file.len() })
+            return Ok(Place { start: is_placed.then_some(from), lines });
         } else if chunk.at_end {
             index.find_at_end(&old, from, budget)?
         } else {
             index.find(&old, from, budget)?
         };
-        if let Some(start) = start {
+        if start.is_some() {
             return Ok(Place { start, lines });
         }
     }
-    let old: Vec<&str> = chunk.lines.iter().filter_map(ChunkLine::old).collect();
+    let old: Vec<&str> = chunk.lines.iter().filter_map(ChunkLine::old).map(unmarked).collect();
     let elsewhere = match index.find(&old, 0, budget)? {
         None => Elsewhere::Nowhere,
         Some(at) if at < from => Elsewhere::Before { line: at + 1 },
@@ -117,11 +129,16 @@ fn without_last_empty(chunk: &Chunk) -> Option<Vec<&ChunkLine>> {
 
 /// Writes the chunk and returns the line behind it. Kept lines are copied from the file, so that a
 /// lenient match changes nothing that the patch does not change.
-fn splice(rewrite: &mut Rewrite<'_, '_>, file: &FileText<'_>, place: &Place<'_>) -> usize {
-    let mut at = place.start;
+fn splice(
+    rewrite: &mut Rewrite<'_, '_>,
+    file: &FileText<'_>,
+    start: usize,
+    lines: &[&ChunkLine],
+) -> usize {
+    let mut at = start;
     // Removed lines whose place an inserted one may take, with its line end.
-    let mut vacant = place.start..place.start;
-    for line in &place.lines {
+    let mut vacant = start..start;
+    for line in lines {
         match line {
             ChunkLine::Keep(_) => {
                 rewrite.keep(at, at + 1);
@@ -134,7 +151,7 @@ fn splice(rewrite: &mut Rewrite<'_, '_>, file: &FileText<'_>, place: &Place<'_>)
             }
             ChunkLine::Insert(text) => {
                 let replaced = vacant.next();
-                rewrite.push(text, file.line_end(replaced, at));
+                rewrite.insert(text, file.line_end(replaced, at));
             }
         }
     }

@@ -1,6 +1,9 @@
 //! A line of the wire, read. What cannot be read is answered, never fatal: the words name the
 //! culprit, and the id is the sender's own wherever one can be found.
 
+use std::fmt;
+
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::op::{Op, Submission};
@@ -37,18 +40,19 @@ pub fn decode(line: &[u8]) -> Result<Decoded, Refusal> {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text,
         Err(error) => {
+            let id = find_id(&String::from_utf8_lossy(line));
             return refuse(
-                "",
+                &id,
                 format!("the line is not UTF-8, from byte {} on", error.valid_up_to()),
             );
         }
     };
     if depth(text) > MAX_DEPTH {
-        return refuse("", format!("the line nests deeper than {MAX_DEPTH} levels"));
+        return refuse(&find_id(text), format!("the line nests deeper than {MAX_DEPTH} levels"));
     }
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
-        Err(error) => return refuse("", format!("the line is not JSON: {error}")),
+        Err(error) => return refuse(&find_id(text), format!("the line is not JSON: {error}")),
     };
     let id = match &value["id"] {
         Value::String(id) => id.clone(),
@@ -78,6 +82,35 @@ pub fn decode(line: &[u8]) -> Result<Decoded, Refusal> {
             Ok(Decoded { submission: Submission { id, op: op_read }, unknown })
         }
         Err(error) => refuse(&id, format!("the op {kind:?} cannot be read: {error}")),
+    }
+}
+
+/// The id in a line that cannot be read as a whole; nothing if it cannot be told.
+fn find_id(text: &str) -> String {
+    let mut id = String::new();
+    // Whatever is wrong behind the id does not matter here.
+    let _ = serde_json::Deserializer::from_str(text).deserialize_map(IdVisitor(&mut id));
+    if id.contains(char::REPLACEMENT_CHARACTER) { String::new() } else { id }
+}
+
+/// Skips everything else, however deep it is.
+struct IdVisitor<'i>(&'i mut String);
+
+impl<'de> Visitor<'de> for IdVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a submission")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "id" => *self.0 = map.next_value()?,
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -148,6 +181,17 @@ mod tests {
         );
         check(b"\xff", expect![[r#""": the line is not UTF-8, from byte 0 on"#]]);
         check(
+            b"{\"op\":{\"type\":\"\xff\"},\"id\":\"q5\"}",
+            expect![[r#""q5": the line is not UTF-8, from byte 15 on"#]],
+        );
+        check(b"{\"id\":\"q\xff\"}", expect![[r#""": the line is not UTF-8, from byte 8 on"#]]);
+        check(
+            br#"{"id":"q5","op":{"type":"#,
+            expect![[
+                r#""q5": the line is not JSON: EOF while parsing a value at line 1 column 24"#
+            ]],
+        );
+        check(
             br#"{"op":{"type":"interrupt"}}"#,
             expect![[r#""": the submission has no id: it wants {"id":"1","op":{...}}"#]],
         );
@@ -183,6 +227,6 @@ mod tests {
     #[test]
     fn depth_is_bounded() {
         let line = format!(r#"{{"id":"7","op":{}1{}}}"#, "[".repeat(100), "]".repeat(100));
-        check(line.as_bytes(), expect![[r#""": the line nests deeper than 64 levels"#]]);
+        check(line.as_bytes(), expect![[r#""7": the line nests deeper than 64 levels"#]]);
     }
 }

@@ -128,5 +128,9 @@ pub(super) fn with_text(data: &[u8], read: impl FnOnce(&str)) {
 pub(super) fn count(value: &Value, pointer: &str) -> Option<u64> {
     let value = value.pointer(pointer)?;
     // Some servers count in floats; the cast saturates.
-    value.as_u64().or_else(|| value.as_f64().map(|it| it as u64))
+    let count = value.as_u64().or_else(|| value.as_f64().map(|it| it as u64))?;
+    Some(count.min(MOST_TOKENS))
 }
+
+/// No response has as many, and the sums of all responses of a lifetime can be counted.
+const MOST_TOKENS: u64 = u32::MAX as u64;

@@ -16,6 +16,9 @@ pub struct ModelRequest {
     pub instructions: String,
     /// The thread, shared with whoever keeps it.
     pub items: Vec<Arc<Item>>,
+    /// Where answers of the model are over, as numbers of items that stand before, in order. The
+    /// calls of one answer belong together, also when some were answered before others were made.
+    pub answers_end: Vec<usize>,
     pub tools: Vec<ToolInfo>,
     pub effort: Option<Effort>,
     /// The same for every request of a thread, so that the provider finds what it has seen before.

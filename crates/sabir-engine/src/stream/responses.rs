@@ -13,8 +13,24 @@ pub(super) struct Responses {
     /// For servers that name no response.
     fallback_id: String,
     response_id: Option<String>,
-    /// The items that were handed out, with the ids that the server gave them.
-    delivered: Vec<(String, Item)>,
+    delivered: Vec<Delivered>,
+}
+
+/// An item that was handed out.
+#[derive(Debug)]
+struct Delivered {
+    /// The id that the server gave it.
+    id: String,
+    /// As the server wrote it: a call may have been handed out under a made-up id.
+    item: Item,
+    call_id: Option<String>,
+}
+
+impl Delivered {
+    /// Whether an item that only the end names is this one.
+    fn is(&self, id: &str, item: &Item) -> bool {
+        !id.is_empty() && self.id == id || is_same(&self.item, item)
+    }
 }
 
 /// Of every event: its kind, and its delta where it has one. Deltas are nearly all there is, so they
@@ -146,12 +162,11 @@ impl Responses {
         let mut accounted = vec![false; self.delivered.len()];
         for value in items {
             let (id, item) = read_item(value);
-            let same = |(known_id, known): &(String, Item)| {
-                !id.is_empty() && *known_id == id || is_same(known, &item)
-            };
-            let found = (0..accounted.len())
-                .find(|&index| !accounted[index] && same(&self.delivered[index]));
-            match found {
+            let open = |&index: &usize| !accounted[index] && self.delivered[index].is(&id, &item);
+            let equal = |&index: &usize| open(&index) && self.delivered[index].item == item;
+            // Calls may share an id, so that the one that is equal altogether is meant first.
+            let found = (0..accounted.len()).find(equal);
+            match found.or_else(|| (0..accounted.len()).find(open)) {
                 Some(index) => accounted[index] = true,
                 None => self.deliver(id, item, out),
             }
@@ -165,29 +180,30 @@ impl Responses {
         }
         let (id, item) = read_item(value);
         // A repeated event must not run a call twice.
-        let repeated = self.delivered.iter().any(|(known_id, known)| {
-            *known == item && (!id.is_empty() && *known_id == id || is_call(&item))
+        let repeated = self.delivered.iter().any(|known| {
+            known.item == item && (!id.is_empty() && known.id == id || has_call_id(&item))
         });
         if !repeated {
             self.deliver(id, item, out);
         }
     }
 
-    fn deliver(&mut self, id: String, mut item: Item, out: &mut Vec<ModelEvent>) {
+    fn deliver(&mut self, id: String, item: Item, out: &mut Vec<ModelEvent>) {
         let place = self.delivered.len();
         let response_id = self.response_id.as_ref().unwrap_or(&self.fallback_id);
         let taken = |wanted: &str| {
-            self.delivered.iter().any(
-                |(_, known)| matches!(known, Item::FunctionCall { call_id, .. } if call_id == wanted),
-            )
+            self.delivered.iter().any(|known| known.call_id.as_deref() == Some(wanted))
         };
-        if let Item::FunctionCall { call_id, .. } = &mut item
-            && (call_id.is_empty() || taken(call_id))
-        {
-            *call_id = format!("call_{response_id}_{place}");
+        let mut handed = item.clone();
+        let mut handed_id = None;
+        if let Item::FunctionCall { call_id, .. } = &mut handed {
+            if call_id.is_empty() || taken(call_id) {
+                *call_id = format!("call_{response_id}_{place}");
+            }
+            handed_id = Some(call_id.clone());
         }
-        self.delivered.push((id, item.clone()));
-        out.push(ModelEvent::ItemDone(item));
+        self.delivered.push(Delivered { id, item, call_id: handed_id });
+        out.push(ModelEvent::ItemDone(handed));
     }
 }
 
@@ -200,8 +216,8 @@ fn incomplete(response: &Value) -> ModelFailure {
     ModelFailure::new(FailureKind::Incomplete, format!("the response is incomplete: {reason}"))
 }
 
-fn is_call(item: &Item) -> bool {
-    matches!(item, Item::FunctionCall { .. })
+fn has_call_id(item: &Item) -> bool {
+    matches!(item, Item::FunctionCall { call_id, .. } if !call_id.is_empty())
 }
 
 fn is_same(known: &Item, item: &Item) -> bool {
@@ -211,7 +227,7 @@ fn is_same(known: &Item, item: &Item) -> bool {
         {
             known == call_id
         }
-        // The id of a call without one was made up here, so that only the rest can be compared.
+        // Where no id tells calls apart, the rest does.
         (
             Item::FunctionCall { name: known, arguments: known_arguments, .. },
             Item::FunctionCall { name, arguments, .. },

@@ -13,6 +13,7 @@ fn request(items: Vec<Item>) -> ModelRequest {
         model: "m".to_owned(),
         instructions: "Be brief.".to_owned(),
         items: items.into_iter().map(Arc::new).collect(),
+        answers_end: Vec::new(),
         tools: Vec::new(),
         effort: None,
         cache_key: "thread-1".to_owned(),
@@ -225,6 +226,70 @@ fn one_answer_of_the_model_is_one_message() {
     );
 }
 
+/// Some outputs come before the next call of the same answer; two answers of calls alone follow.
+#[test]
+fn calls_of_one_answer_stay_together_and_answers_apart() {
+    let mut request = request(vec![
+        Item::user("go"),
+        call("a"),
+        output("a", "A"),
+        call("b"),
+        call("c"),
+        output("b", "B"),
+        output("c", "C"),
+        call("d"),
+        output("d", "D"),
+        Item::assistant("so far"),
+        call("e"),
+        output("e", "E"),
+        call("f"),
+    ]);
+    request.answers_end = vec![7, 9];
+    expect![[r#"
+        {"role":"system","content":"Be brief."}
+        {"role":"user","content":"go"}
+        {"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"shell","arguments":"{\"for\":\"a\"}"}},{"id":"b","type":"function","function":{"name":"shell","arguments":"{\"for\":\"b\"}"}},{"id":"c","type":"function","function":{"name":"shell","arguments":"{\"for\":\"c\"}"}}]}
+        {"role":"tool","tool_call_id":"a","content":"A"}
+        {"role":"tool","tool_call_id":"b","content":"B"}
+        {"role":"tool","tool_call_id":"c","content":"C"}
+        {"role":"assistant","content":null,"tool_calls":[{"id":"d","type":"function","function":{"name":"shell","arguments":"{\"for\":\"d\"}"}}]}
+        {"role":"tool","tool_call_id":"d","content":"D"}
+        {"role":"assistant","content":"so far","tool_calls":[{"id":"e","type":"function","function":{"name":"shell","arguments":"{\"for\":\"e\"}"}}]}
+        {"role":"tool","tool_call_id":"e","content":"E"}
+        {"role":"assistant","content":null,"tool_calls":[{"id":"f","type":"function","function":{"name":"shell","arguments":"{\"for\":\"f\"}"}}]}
+        {"role":"tool","tool_call_id":"f","content":"aborted"}
+    "#]]
+    .assert_eq(&lines(&request, WireApi::Chat));
+}
+
+/// A plan is answered at once, before the model has made its other calls.
+#[test]
+fn what_is_answered_at_once_does_not_part_the_calls_of_an_answer() {
+    let request = crate::script::last_request(
+        r#"configure
+         input 1 go
+         model #1 call a update_plan {"plan":[{"step":"look","status":"pending"}]}
+         model #1 call b ls
+         model #1 call c update_plan {"plan":[{"step":"look","status":"pending"}]}
+         tool #3 exit 0 here
+         model #1 done r1
+         model #5 call d update_plan {"plan":[{"step":"look","status":"pending"}]}
+         model #5 done r2"#,
+    );
+    let body = body(&request, WireApi::Chat);
+    let shape: Vec<String> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| match (message["tool_calls"].as_array(), message["tool_call_id"].as_str()) {
+            (Some(calls), _) => calls.iter().map(|call| call["id"].as_str().unwrap()).collect(),
+            (None, Some(id)) => format!("({id})"),
+            (None, None) => message["role"].as_str().unwrap().to_owned(),
+        })
+        .collect();
+    assert_eq!(shape.join(" "), "user abc (a) (b) (c) d (d)");
+}
+
 #[test]
 fn ids_that_come_again_are_told_apart() {
     check(
@@ -328,9 +393,13 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_call_has_exactly_one_output(items in proptest::collection::vec(item(), 0..24)) {
+    fn every_call_has_exactly_one_output(
+        items in proptest::collection::vec(item(), 0..24),
+        mut answers_end in proptest::collection::vec(0_usize..25, 0..4),
+    ) {
         let calls = items.iter().filter(|it| matches!(it, Item::FunctionCall { .. })).count();
-        let request = request(items);
+        answers_end.sort_unstable();
+        let request = ModelRequest { answers_end, ..request(items) };
 
         let body = body(&request, WireApi::Responses);
         let mut answered: HashMap<&str, bool> = HashMap::new();

@@ -9,7 +9,7 @@ use sabir_engine::patch::{MemoryFiles, PatchPath, parse, plan};
 
 /// Which scenarios show which rule.
 const SHOWN: &[(&str, &[&str])] = &[
-    ("QP-P1", &["no_begin", "no_end", "text_after_end"]),
+    ("QP-P1", &["no_begin", "no_end", "text_after_end", "mark_before_the_patch"]),
     ("QP-P2", &["here_document_wrapper"]),
     (
         "QP-P3",
@@ -73,9 +73,11 @@ const SHOWN: &[(&str, &[&str])] = &[
             "insert_only_goes_to_the_end",
             "insert_only_goes_behind_its_context",
             "insert_into_empty_file",
+            "insert_only_does_not_end_the_search",
         ],
     ),
     ("QP-P18", &["crlf_file_stays_crlf", "mixed_line_ends_stay_mixed"]),
+    ("QP-P31", &["mark_of_a_file_stays"]),
     (
         "QP-P19",
         &["missing_final_newline_stays_missing", "missing_final_newline_moves_to_the_new_end"],

@@ -14,8 +14,8 @@ use std::fmt::Write as _;
 
 use sabir_engine::{
     Content, EventMsg, ExecOutput, FailureKind, FileChange, Input, Item, ModelEvent, ModelFailure,
-    OfferedTool, Op, Output, OutputStream, PreparedPatch, Record, Role, Session, Settings,
-    Submission, ToolEvent, ToolInfo, ToolResult, Usage, Work,
+    ModelRequest, OfferedTool, Op, Output, OutputStream, PreparedPatch, Record, Role, Session,
+    Settings, Submission, ToolEvent, ToolInfo, ToolResult, Usage, Work,
 };
 use sabir_policy::{Confinement, ToolEffects};
 use serde_json::{Value, json};
@@ -50,6 +50,21 @@ pub(crate) fn run_on(machine: &mut Session, now: &mut u64, script: &str) -> (Str
         }
     }
     (text, records)
+}
+
+/// The last request that a script leads to.
+pub(crate) fn last_request(script: &str) -> ModelRequest {
+    let mut machine = Session::default();
+    let mut last = None;
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        machine.handle(input(line), 0);
+        while let Some(output) = machine.poll_output() {
+            if let Output::Ask { request, .. } = output {
+                last = Some(*request);
+            }
+        }
+    }
+    last.expect("a request")
 }
 
 fn input(line: &str) -> Input {

@@ -3,6 +3,7 @@
 //! The fuzz target of the same name uses this file too.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use sabir_engine::{
     EventMsg, ExecOutput, FailureKind, FileChange, Input, InputMode, Item, ModelEvent,
@@ -195,10 +196,14 @@ impl<'b> Run<'b> {
                 _ => self.check_rebuilt(),
             },
             17 => {
-                let items = vec![Item::user("elsewhere"), self.call_item()];
+                let said = [Item::user("elsewhere"), self.call_item()];
+                let mut thread: Vec<Record> =
+                    said.into_iter().map(|item| Record::Item { item: Arc::new(item) }).collect();
+                let between = Record::Turn { response_id: "r2".to_owned(), usage: None };
+                thread.insert(1, between);
                 let response_id = format!("far{}", self.responses.len());
                 self.responses.push(response_id.clone());
-                self.handle(Input::Adopt { response_id, items });
+                self.handle(Input::Adopt { response_id, thread });
             }
             18..=35 => {
                 let attempt = self.number(self.attempt);

@@ -305,9 +305,9 @@ impl Actor {
         if let Some(response_id) = &last_response_id
             && self.machine.settings().is_some()
             && !self.machine.knows_response(response_id)
-            && let Some(items) = self.find_elsewhere(response_id).await
+            && let Some(thread) = self.find_elsewhere(response_id).await
         {
-            self.handle(Input::Adopt { response_id: response_id.clone(), items });
+            self.handle(Input::Adopt { response_id: response_id.clone(), thread });
         }
         let op = Op::UserInput { items, last_response_id, mode };
         self.handle(Input::Submit(Submission { id, op }));

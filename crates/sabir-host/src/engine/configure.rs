@@ -154,10 +154,7 @@ impl Actor {
     }
 
     /// The thread that led to a response of another session.
-    pub(super) async fn find_elsewhere(
-        &mut self,
-        response_id: &str,
-    ) -> Option<Vec<sabir_engine::Item>> {
+    pub(super) async fn find_elsewhere(&mut self, response_id: &str) -> Option<Vec<Record>> {
         let shared = std::sync::Arc::clone(&self.engine.shared);
         let response_id = response_id.to_owned();
         let found = tokio::task::spawn_blocking(move || {

@@ -1,7 +1,5 @@
 //! Forks: a session that begins where another one was.
 
-use std::sync::Arc;
-
 use sabir_engine::{Record, Settings, thread_at};
 use sabir_store::{Batch, Entry, Parent, SessionFacts, SessionId};
 
@@ -13,7 +11,7 @@ pub(super) fn fork(shared: &Shared, from: &str, response_id: &str) -> Result<Str
     if records.is_empty() {
         return Err(super::configure::not_stored(from));
     }
-    let items = thread_at(&records, response_id)
+    let thread = thread_at(&records, response_id)
         .ok_or_else(|| format!("the session {from} has no response {response_id:?}"))?;
     let settings = records.iter().rev().find_map(|record| match record {
         Record::Settings { settings } => Some(Settings::clone(settings)),
@@ -32,9 +30,8 @@ pub(super) fn fork(shared: &Shared, from: &str, response_id: &str) -> Result<Str
         }),
     };
     let settings = Record::Settings { settings: Box::new(settings) };
-    let items = items.into_iter().map(|item| Record::Item { item: Arc::new(item) });
     let turn = Record::Turn { response_id: response_id.to_owned(), usage: None };
-    let records = std::iter::once(settings).chain(items).chain([turn]);
+    let records = std::iter::once(settings).chain(thread).chain([turn]);
     let mut entries = vec![Entry::Session(facts)];
     entries.extend(records.filter_map(|record| super::journal::record(&record)));
     let batch = Batch {

@@ -1,6 +1,6 @@
 //! What the store keeps of a session, and how it is read back.
 
-use sabir_engine::{ApprovalState, Event, Item, Record};
+use sabir_engine::{ApprovalState, Event, Record};
 use sabir_store::{Entry, Reader, SessionId, StoreError};
 
 /// An event, with the line that shows it.
@@ -73,7 +73,7 @@ pub(super) fn records(reader: &Reader, session_id: &str) -> Result<Vec<Record>, 
 pub(super) fn thread_of(
     reader: &Reader,
     response_id: &str,
-) -> Result<Option<Vec<Item>>, StoreError> {
+) -> Result<Option<Vec<Record>>, StoreError> {
     let Some(found) = reader.find_response(response_id)? else { return Ok(None) };
     let Ok(records) = records(reader, found.session_id.as_str()) else { return Ok(None) };
     Ok(sabir_engine::thread_at(&records, response_id))

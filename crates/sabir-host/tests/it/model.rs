@@ -19,6 +19,7 @@ pub(crate) fn request() -> ModelRequest {
         model: "m".to_owned(),
         instructions: "Be brief.".to_owned(),
         items: vec![Arc::new(Item::user("hi"))],
+        answers_end: Vec::new(),
         tools: Vec::new(),
         effort: None,
         cache_key: "thread".to_owned(),

@@ -122,18 +122,23 @@ fn messages(request: &ModelRequest) -> Vec<Message> {
         out.push(Message::System { content: request.instructions.clone() });
     }
     let mut turn = Turn::default();
-    for step in pair(&request.items) {
+    let steps = pair(request);
+    let last_end = steps.iter().rposition(|step| *step == Step::AnswerEnd).unwrap_or(0);
+    for (index, step) in steps.into_iter().enumerate() {
+        // Where no end of an answer is known to come, what stands after an output belongs to a later
+        // answer.
+        let is_later = turn.is_answered && index > last_end;
         match step {
+            Step::AnswerEnd => turn.flush(&mut out),
             Step::Call(call) => {
-                // A call after an output belongs to a later answer of the model.
-                if turn.is_answered {
+                if is_later {
                     turn.flush(&mut out);
                 }
                 turn.calls.push(call);
             }
             Step::Output(_) => turn.is_answered = true,
             Step::Item(Item::Message { role: Role::Assistant, content }) => {
-                if turn.is_answered {
+                if is_later {
                     turn.flush(&mut out);
                 }
                 turn.text.push(text(content));

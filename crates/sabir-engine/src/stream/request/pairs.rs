@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::ModelRequest;
 use crate::items::Item;
 
 /// One step of a thread that is in order.
@@ -16,6 +16,8 @@ pub(super) enum Step<'a> {
     Call(Call<'a>),
     /// Where the output of the call with this number stood; it comes after the call.
     Output(usize),
+    /// An answer of the model is over.
+    AnswerEnd,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +40,9 @@ impl<'a> Call<'a> {
     }
 }
 
-pub(super) fn pair(items: &[Arc<Item>]) -> Vec<Step<'_>> {
+pub(super) fn pair(request: &ModelRequest) -> Vec<Step<'_>> {
+    let ModelRequest { items, answers_end, .. } = request;
+    let mut ends = answers_end.iter().peekable();
     let mut steps: Vec<Step<'_>> = Vec::with_capacity(items.len());
     // The steps of the calls, by number.
     let mut calls: Vec<usize> = Vec::new();
@@ -46,7 +50,11 @@ pub(super) fn pair(items: &[Arc<Item>]) -> Vec<Step<'_>> {
     // response from zero, so that one id may name several; the last one is meant.
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut used: HashSet<Cow<'_, str>> = HashSet::new();
-    for item in items {
+    for (index, item) in items.iter().enumerate() {
+        if ends.next_if(|&&end| end <= index).is_some() {
+            steps.push(Step::AnswerEnd);
+            while ends.next_if(|&&end| end <= index).is_some() {}
+        }
         match &**item {
             Item::FunctionCall { call_id, name, arguments } => {
                 let number = calls.len();
@@ -68,6 +76,9 @@ pub(super) fn pair(items: &[Arc<Item>]) -> Vec<Step<'_>> {
             Item::Other(value) if is_half_read(value) => {}
             other => steps.push(Step::Item(other)),
         }
+    }
+    if ends.next().is_some() {
+        steps.push(Step::AnswerEnd);
     }
     steps
 }

@@ -102,7 +102,7 @@ fn input(request: &ModelRequest) -> Vec<Input<'_>> {
     let mut out = Vec::new();
     let mut calls: Vec<(String, &str)> = Vec::new();
     let output = |call_id: String, output| Input::Own(Own::FunctionCallOutput { call_id, output });
-    for step in pair(&request.items) {
+    for step in pair(request) {
         match step {
             Step::Item(Item::Reasoning { summary, encrypted_content, .. }) => {
                 let encrypted_content = encrypted_content.as_deref();
@@ -111,6 +111,7 @@ fn input(request: &ModelRequest) -> Vec<Input<'_>> {
                     out.push(Input::Own(Own::Reasoning { summary, encrypted_content }));
                 }
             }
+            Step::AnswerEnd => {}
             Step::Item(item) => out.push(Input::Item(item)),
             Step::Call(call) => {
                 let text = call.output_text();
