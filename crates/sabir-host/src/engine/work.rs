@@ -149,7 +149,7 @@ async fn undo(engine: &Engine, changes: Vec<serde_json::Value>) -> ToolResult {
 }
 
 /// What a command may touch.
-fn confinement(settings: &Settings, confined: bool) -> Confinement {
+pub(super) fn confinement(settings: &Settings, confined: bool) -> Confinement {
     if !confined {
         return Confinement::FullAccess;
     }

@@ -14,8 +14,10 @@ use super::{OutputChunk, OutputStream};
 const PIECE: usize = 8 * 1024;
 /// More pieces than anybody looks at: what comes later is kept and not sent.
 const MOST_CHUNKS: u64 = 10_000;
-/// Kept of each stream, and of both together.
-const MOST_KEPT: usize = 4 << 20;
+/// Kept of each stream, so that both fit into one message of 4 MiB with all that is around them.
+const MOST_OF_EACH: usize = (2 << 20) - (32 << 10);
+/// Kept of both together: several times what a model is told.
+const MOST_OF_BOTH: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Pump {
@@ -52,8 +54,8 @@ impl Remains {
 
 impl Pump {
     pub(super) fn new(output: mpsc::Sender<OutputChunk>) -> Self {
-        let kept = || Kept::new(MOST_KEPT);
-        Self { output, sent: 0, dropped: 0, stdout: kept(), stderr: kept(), both: kept() }
+        let (stdout, stderr) = (Kept::new(MOST_OF_EACH), Kept::new(MOST_OF_EACH));
+        Self { output, sent: 0, dropped: 0, stdout, stderr, both: Kept::new(MOST_OF_BOTH) }
     }
 
     /// Runs until both pipes are closed. After `stop`, nobody is waited for any more.
