@@ -72,10 +72,10 @@ pub struct OutputChunk {
 pub struct Finished {
     /// 124 after a timeout, 130 when cancelled, 128 and the signal's number after a signal.
     pub exit_code: i32,
-    /// Less than 2 MiB each, as JSON has them, with the middle left out and a line that says so.
+    /// At most 1 MiB each, as JSON has them, with the middle left out and a line that says so.
     pub stdout: String,
     pub stderr: String,
-    /// Both, in the order in which they came, and at most 1 MiB.
+    /// Both, in the order in which they came, and at most 512 KiB.
     pub aggregated: String,
     /// Bytes left out of `aggregated`.
     pub omitted_bytes: u64,

@@ -11,13 +11,14 @@ use super::keep::Kept;
 use super::{OutputChunk, OutputStream};
 
 /// How much is read at once.
-const PIECE: usize = 8 * 1024;
+const PIECE: usize = 4 * 1024;
 /// More pieces than anybody looks at: what comes later is kept and not sent.
 const MOST_CHUNKS: u64 = 10_000;
-/// Kept of each stream, so that both fit into one message of 4 MiB with all that is around them.
-const MOST_OF_EACH: usize = (2 << 20) - (32 << 10);
-/// Kept of both together: several times what a model is told.
-const MOST_OF_BOTH: usize = 1 << 20;
+/// Kept of each stream. Both go into one message, of which there are several copies on its way to
+/// the disk and to a reader.
+const MOST_OF_EACH: usize = 1 << 20;
+/// Kept of both together: twice what a model is ever told.
+const MOST_OF_BOTH: usize = 512 << 10;
 
 #[derive(Debug)]
 pub(super) struct Pump {

@@ -28,7 +28,7 @@ fn a_flood_of_output_is_bounded_everywhere() {
     assert!(grown < 24 * 1024, "the program grew by {grown} KiB");
     assert!(end.to_string().len() <= 4 * MIB);
     let kept = end["msg"]["stdout"].as_str().unwrap();
-    assert!(kept.len() > MIB, "{}", kept.len());
+    assert!(kept.len() > MIB / 2, "{}", kept.len());
     assert!(kept.starts_with("begin\n") && kept.ends_with("end\n"));
     let told = output_of(&model.requests()[1], "call_1");
     assert!(told.len() <= 256 * KIB + KIB, "{}", told.len());
@@ -52,9 +52,9 @@ fn what_must_be_escaped_is_bounded_as_it_is_sent() {
     client.close();
     assert!(grown < 24 * 1024, "the program grew by {grown} KiB");
     let length = end.to_string().len();
-    assert!(length <= 4 * MIB && length > 3 * MIB, "{length}");
+    assert!(length <= 4 * MIB && length > MIB, "{length}");
     for delta in client.all_of("exec_command_output_delta") {
-        assert!(delta.to_string().len() <= 64 * KIB);
+        assert!(delta.to_string().len() <= 32 * KIB);
     }
     let told = output_of(&model.requests()[1], "call_1");
     assert!(told.len() <= 256 * KIB, "{}", told.len());
