@@ -130,7 +130,7 @@ mod tests {
                 }
                 seen
             });
-            for _ in 0..20_000 {
+            for _ in 0..5_000 {
                 let mut held = Placeholders::default();
                 held.hold(&git).unwrap();
             }

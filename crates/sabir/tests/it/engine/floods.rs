@@ -25,7 +25,7 @@ fn a_flood_of_output_is_bounded_everywhere() {
     client.until("1", "task_complete");
     let grown = client.most_memory_kib() - before;
     client.close();
-    assert!(grown < 24 * 1024, "the program grew by {grown} KiB");
+    assert!(grown < 32 * 1024, "the program grew by {grown} KiB");
     assert!(end.to_string().len() <= 4 * MIB);
     let kept = end["msg"]["stdout"].as_str().unwrap();
     assert!(kept.len() > MIB / 2, "{}", kept.len());
@@ -50,7 +50,7 @@ fn what_must_be_escaped_is_bounded_as_it_is_sent() {
     client.until("1", "task_complete");
     let grown = client.most_memory_kib() - before;
     client.close();
-    assert!(grown < 24 * 1024, "the program grew by {grown} KiB");
+    assert!(grown < 32 * 1024, "the program grew by {grown} KiB");
     let length = end.to_string().len();
     assert!(length <= 4 * MIB && length > MIB, "{length}");
     for delta in client.all_of("exec_command_output_delta") {
