@@ -10,6 +10,7 @@ mod mcp;
 mod model;
 pub mod process;
 pub mod sandbox;
+pub mod secrets;
 mod tools;
 
 pub use actions::{

@@ -72,10 +72,10 @@ pub struct OutputChunk {
 pub struct Finished {
     /// 124 after a timeout, 130 when cancelled, 128 and the signal's number after a signal.
     pub exit_code: i32,
-    /// At most 4 MiB each, with the middle left out and a line that says so.
+    /// At most 1 MiB each, as JSON has them, with the middle left out and a line that says so.
     pub stdout: String,
     pub stderr: String,
-    /// Both, in the order in which they came.
+    /// Both, in the order in which they came, and at most 512 KiB.
     pub aggregated: String,
     /// Bytes left out of `aggregated`.
     pub omitted_bytes: u64,
@@ -100,7 +100,9 @@ pub struct Finished {
 pub enum ExecError {
     EmptyCommand,
     Unconfinable(Unconfinable),
-    /// The sandbox worked when it was tried, and not for this command.
+    /// With the network on, the command could reach this very program and tell it what to do.
+    NetworkIsRefused,
+    /// The sandbox worked when it was tried, and not for this command, which was never started.
     Confinement {
         layer: Layer,
         reason: String,
@@ -118,6 +120,11 @@ impl fmt::Display for ExecError {
         match self {
             ExecError::EmptyCommand => f.write_str("the command is empty"),
             ExecError::Unconfinable(why) => why.fmt(f),
+            ExecError::NetworkIsRefused => f.write_str(
+                "confined commands get no network here, because this program listens on a port \
+                 without a token, and a command could tell it to leave the sandbox: start it with \
+                 --token-file, or leave network_access off",
+            ),
             ExecError::Confinement { layer, reason } => {
                 write!(f, "the sandbox ({layer}) could not be set up: {reason}")
             }
@@ -127,14 +134,7 @@ impl fmt::Display for ExecError {
     }
 }
 
-impl std::error::Error for ExecError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ExecError::Unconfinable(why) => Some(why),
-            _ => None,
-        }
-    }
-}
+impl std::error::Error for ExecError {}
 
 /// Runs commands, with what it once found out about the machine.
 #[derive(Debug)]
@@ -142,19 +142,52 @@ pub struct Runner {
     helper: PathBuf,
     choice: LayerChoice,
     probe: OnceCell<Probe>,
+    /// Our own sockets.
+    hidden: Vec<PathBuf>,
+    /// The most that a confined command gets.
+    network: Network,
 }
 
 impl Runner {
     /// `helper` is a program whose `main` begins by calling [`crate::sandbox::main`] when its first
     /// argument is [`HELPER_ARGUMENT`].
     pub fn new(helper: impl Into<PathBuf>, choice: LayerChoice) -> Self {
-        Self { helper: helper.into(), choice, probe: OnceCell::new() }
+        let (probe, hidden) = (OnceCell::new(), Vec::new());
+        Self { helper: helper.into(), choice, probe, hidden, network: Network::On }
     }
 
     /// The running program itself, even if its file has been replaced since it was started: what
     /// stands there now may have been written by a command.
     pub fn of_this_program(choice: LayerChoice) -> Self {
         Self::new("/proc/self/exe", choice)
+    }
+
+    /// Hides files from every confined command: the sockets at which this program listens. Whoever
+    /// reaches one of them can have commands run without a sandbox.
+    #[must_use]
+    pub fn hiding(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.hidden.extend(files);
+        self
+    }
+
+    /// Refuses the network to every confined command: this program listens where each could reach
+    /// it, and asks for no token.
+    #[must_use]
+    pub fn without_network(mut self) -> Self {
+        self.network = Network::Off;
+        self
+    }
+
+    /// Whether commands can be confined in this way.
+    pub fn admits(&self, confinement: &Confinement) -> Result<(), ExecError> {
+        match confinement {
+            Confinement::Confined(confined)
+                if confined.network == Network::On && self.network == Network::Off =>
+            {
+                Err(ExecError::NetworkIsRefused)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What works here. Found out once.
@@ -175,13 +208,15 @@ impl Runner {
         if exec.argv.is_empty() {
             return Err(ExecError::EmptyCommand);
         }
+        self.admits(&exec.confinement)?;
         let (how, network) = match exec.confinement {
             Confinement::FullAccess => (wire::How::FullAccess, Network::On),
-            Confinement::Confined(confined) => {
+            Confinement::Confined(mut confined) => {
+                confined.hidden.extend(self.hidden.iter().cloned());
                 let probe = self.probe().await;
                 let fits = |layer: &Layer| {
                     probe.works(*layer)
-                        && (*layer != Layer::Bubblewrap || !has_linked_git(&confined))
+                        && (*layer != Layer::Bubblewrap || !has_linked_git(&confined, &exec.cwd))
                 };
                 let layer = Layer::ALL.into_iter().find(fits);
                 let network = confined.network;
@@ -196,8 +231,32 @@ impl Runner {
         }
         let command = Command { argv: exec.argv, cwd: exec.cwd, env, limits: exec.limits };
         let task = Task { command, how };
-        carry_out(&self.helper, &task, exec.timeout, output, cancel).await
+        let mut attempts = match (task.how.layer(), network) {
+            (Some(Layer::Bubblewrap), Network::On) => ATTEMPTS,
+            _ => 1,
+        };
+        loop {
+            attempts -= 1;
+            let (output, cancel) = (output.clone(), cancel.clone());
+            match carry_out(&self.helper, &task, exec.timeout, output, cancel).await {
+                // A socket of another program that was to be covered has gone meanwhile, which
+                // bubblewrap does not forgive.
+                Err(ExecError::Confinement { .. }) if attempts > 0 => {}
+                done => return done,
+            }
+        }
     }
+}
+
+/// How often a command is begun that could not be confined.
+const ATTEMPTS: u32 = 5;
+
+/// Why nothing is known about the end of a command.
+#[derive(Debug)]
+enum Lost {
+    NeverStarted(String),
+    HelperGone(String),
+    Unkillable,
 }
 
 /// Why the command was told to end.
@@ -241,7 +300,7 @@ pub(crate) async fn carry_out(
             stop.cancel();
             let _ = control.write_all(&[wire::END]).await;
             let end = timeout_at(Instant::now() + UNKILLABLE, last).await;
-            (Some(told), end.unwrap_or(Err(ExecError::Unkillable)))
+            (Some(told), end.unwrap_or(Err(Lost::Unkillable)))
         });
         let mut pumped = false;
         let (told, end) = loop {
@@ -266,12 +325,12 @@ pub(crate) async fn carry_out(
         }
         (told, end)
     };
-    if !matches!(end, Err(ExecError::Unkillable)) {
+    if !matches!(end, Err(Lost::Unkillable)) {
         let _ = child.wait().await;
     }
     let kept = pump.finish();
     let duration = began.elapsed();
-    let (status, survivors) = end.map_err(|error| explain(error, task, &kept.stderr))?;
+    let (status, survivors) = end.map_err(|lost| explain(lost, task, &kept.stderr))?;
     let (exit_code, message) = match (told, status) {
         (Some(Told::TimedOut), _) => (TIMED_OUT, None),
         (Some(Told::Cancelled), _) => (CANCELLED, None),
@@ -326,21 +385,21 @@ fn start(helper: &Path) -> io::Result<(UnixStream, tokio::process::Child)> {
 async fn last_report(
     from: &mut OwnedReadHalf,
     warnings: &mut Vec<String>,
-) -> Result<(Status, Vec<i32>), ExecError> {
+) -> Result<(Status, Vec<i32>), Lost> {
     loop {
-        let report = receive(from).await.map_err(|error| ExecError::Helper {
-            reason: match error.kind() {
+        let report = receive(from).await.map_err(|error| {
+            Lost::HelperGone(match error.kind() {
                 io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
                     "it went away".to_owned()
                 }
                 _ => error.to_string(),
-            },
+            })
         })?;
         match report {
             Report::Warning(warning) => warnings.push(warning),
             Report::Confined => {}
             Report::Ended { status, left } => return Ok((status, left)),
-            Report::Failed(reason) => return Err(ExecError::Helper { reason }),
+            Report::Failed(reason) => return Err(Lost::NeverStarted(reason)),
         }
     }
 }
@@ -354,15 +413,16 @@ async fn receive(from: &mut OwnedReadHalf) -> io::Result<Report> {
 }
 
 /// A sandbox that could not be set up says why on standard error, if it is bubblewrap.
-fn explain(error: ExecError, task: &Task, stderr: &str) -> ExecError {
-    match (error, task.how.layer()) {
-        (ExecError::Helper { mut reason }, Some(layer)) => {
+fn explain(lost: Lost, task: &Task, stderr: &str) -> ExecError {
+    match (lost, task.how.layer()) {
+        (Lost::NeverStarted(mut reason), Some(layer)) => {
             if let Some(line) = stderr.lines().last() {
                 reason = format!("{reason} ({line})");
             }
             ExecError::Confinement { layer, reason }
         }
-        (error, _) => error,
+        (Lost::NeverStarted(reason) | Lost::HelperGone(reason), _) => ExecError::Helper { reason },
+        (Lost::Unkillable, _) => ExecError::Unkillable,
     }
 }
 

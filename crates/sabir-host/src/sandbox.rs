@@ -25,7 +25,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use sabir_policy::{SandboxMode, SandboxPolicy, usable_folder};
+use sabir_policy::{SandboxMode, SandboxPolicy};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use plan::has_linked_git;
@@ -165,27 +165,13 @@ impl Confinement {
     /// What a policy means for a command that starts in `cwd`. `tmpdir` is the folder that the
     /// variable `TMPDIR` names, if it is set.
     pub fn of(policy: &SandboxPolicy, cwd: &Path, tmpdir: Option<&Path>, own: &OwnState) -> Self {
-        let mut writable_roots = Vec::new();
-        match policy.mode {
-            SandboxMode::DangerFullAccess => return Self::FullAccess,
-            SandboxMode::ReadOnly => {}
-            SandboxMode::WorkspaceWrite => {
-                writable_roots.push(cwd.to_path_buf());
-                let added = policy.writable_roots.iter();
-                writable_roots
-                    .extend(added.filter(|it| usable_folder(it).is_ok()).map(PathBuf::from));
-                if !policy.exclude_slash_tmp {
-                    writable_roots.push(PathBuf::from("/tmp"));
-                }
-                let is_usable =
-                    |it: &&Path| it.to_str().is_some_and(|it| usable_folder(it).is_ok());
-                if let Some(tmpdir) =
-                    tmpdir.filter(|_| !policy.exclude_tmpdir_env_var).filter(is_usable)
-                {
-                    writable_roots.push(tmpdir.to_path_buf());
-                }
-            }
+        if policy.mode == SandboxMode::DangerFullAccess {
+            return Self::FullAccess;
         }
+        // A name that is not UTF-8 becomes one that is not there, and stays read-only.
+        let (cwd, tmpdir) = (cwd.to_string_lossy(), tmpdir.map(Path::to_string_lossy));
+        let roots = sabir_policy::writable_roots(policy, &cwd, tmpdir.as_deref(), &[]);
+        let writable_roots = roots.into_iter().map(|root| PathBuf::from(root.path)).collect();
         Self::Confined(Confined {
             writable_roots,
             read_only: own.folders.clone(),

@@ -124,6 +124,21 @@ impl Server {
         self.listeners.iter().map(Bound::listening).collect()
     }
 
+    /// The files of the Unix sockets.
+    pub fn sockets(&self) -> Vec<PathBuf> {
+        let files = self.listeners.iter().filter_map(|listener| match listener {
+            Bound::Unix(_, file) => Some(file.path().to_owned()),
+            Bound::Tcp(_) | Bound::Web(..) => None,
+        });
+        files.collect()
+    }
+
+    /// Whether every program of this machine is let in that knows a port.
+    pub fn has_open_port(&self) -> bool {
+        let is_port = |listener: &Bound| matches!(listener, Bound::Tcp(_) | Bound::Web(..));
+        self.token.is_none() && self.listeners.iter().any(is_port)
+    }
+
     /// Serves until `stop` is cancelled and everything that was started has ended.
     ///
     /// At most `sessions` are open at one time.

@@ -2,10 +2,11 @@
 //! removed in the end.
 
 use std::io;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags};
+use rustix::fs::Mode;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::net::UnixListener;
 
 use crate::error::ListenError;
@@ -38,31 +39,31 @@ impl Drop for SocketFile {
 pub(crate) fn listen(path: &Path) -> Result<(UnixListener, SocketFile), ListenError> {
     let failed = |source| ListenError::Bind { what: format!("unix {}", path.display()), source };
     remove_stale(path)?;
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
+    let absolute = std::path::absolute(path).map_err(failed)?;
+    // The kernel lists a socket under the name that it was bound with, and sandboxes look there.
+    let address = SocketAddrUnix::new(&absolute).or_else(|_| SocketAddrUnix::new(path));
+    let address = address.map_err(|error| failed(error.into()))?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let listening = || -> Result<UnixListener, io::Error> {
+        let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        // A socket can be connected to as soon as it is bound. Its file gets the mode that the
+        // socket has by then.
+        rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+        net::bind(&socket, &address)?;
+        net::listen(&socket, BACKLOG)?;
+        UnixListener::from_std(socket.into())
     };
-    // A socket can be connected to as soon as it is bound. It is bound where nobody else can look,
-    // and gets its name once it has its mode.
-    let private = tempfile::Builder::new()
-        .prefix(".")
-        .rand_bytes(6)
-        .permissions(std::fs::Permissions::from_mode(0o700))
-        .tempdir_in(parent)
-        .map_err(failed)?;
-    let hidden = private.path().join("s");
-    let listener = UnixListener::bind(&hidden).map_err(failed)?;
-    let mode = std::fs::Permissions::from_mode(0o600);
-    std::fs::set_permissions(&hidden, mode).map_err(failed)?;
-    let facts = std::fs::symlink_metadata(&hidden).map_err(failed)?;
-    match rustix::fs::renameat_with(CWD, &hidden, CWD, path, RenameFlags::NOREPLACE) {
-        Ok(()) => {}
-        Err(rustix::io::Errno::EXIST) => return Err(ListenError::Taken { path: path.to_owned() }),
-        Err(error) => return Err(failed(error.into())),
-    }
+    let listener = listening().map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => ListenError::Taken { path: path.to_owned() },
+        _ => failed(error),
+    })?;
+    let facts = std::fs::symlink_metadata(&absolute).map_err(failed)?;
     let identity = (facts.dev(), facts.ino());
-    Ok((listener, SocketFile { path: path.to_owned(), identity }))
+    Ok((listener, SocketFile { path: absolute, identity }))
 }
+
+/// As the standard library has it.
+const BACKLOG: i32 = 128;
 
 /// Removes a socket that nobody answers at.
 fn remove_stale(path: &Path) -> Result<(), ListenError> {

@@ -70,11 +70,15 @@ pub(crate) enum Sandbox {
 impl AgentArgs {
     /// Opens the engine, with what was said here as the default of its sessions.
     pub(crate) fn open(&self) -> anyhow::Result<Engine> {
+        self.open_with(Self::runner()?)
+    }
+
+    /// The same, where commands are run by a runner that knows more.
+    pub(crate) fn open_with(&self, runner: Runner) -> anyhow::Result<Engine> {
         let home = self.home.resolve()?;
         let config = self.config_file()?;
         let providers = Providers::load(&config)?;
         let mcp = servers(&config)?;
-        let runner = Self::runner()?;
         let cwd = std::env::current_dir().context("the working directory is gone")?;
         let defaults = Defaults {
             model: self.model.clone(),
@@ -125,8 +129,7 @@ impl AgentArgs {
 
     /// What runs commands.
     pub(crate) fn runner() -> anyhow::Result<Runner> {
-        let helper = std::env::current_exe().context("this program cannot find itself")?;
-        Ok(Runner::new(helper, LayerChoice::from_environment()?))
+        Ok(Runner::of_this_program(LayerChoice::from_environment()?))
     }
 
     pub(crate) fn approval_policy(&self) -> Option<ApprovalPolicy> {

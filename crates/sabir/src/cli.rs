@@ -169,6 +169,10 @@ pub(crate) fn run() -> ExitCode {
             return if error.use_stderr() { Exit::Unusable.into() } else { Exit::Done.into() };
         }
     };
+    if cli.command.runs_commands() {
+        // What they run could read them in the environment that we were started with.
+        let _ = sabir_host::secrets::withdraw();
+    }
     if let Command::Lsp { stdio: _ } = cli.command {
         // The language server owns both streams and has exit codes of its own.
         return lsp::serve();
@@ -199,6 +203,20 @@ pub(crate) fn run() -> ExitCode {
 }
 
 impl Command {
+    /// Whether programs are started that are not to know our secrets.
+    fn runs_commands(&self) -> bool {
+        matches!(
+            self,
+            Command::Run(_)
+                | Command::Resume(_)
+                | Command::Fork(_)
+                | Command::Proto(_)
+                | Command::Acp(_)
+                | Command::Sandbox(_)
+                | Command::Llmx(LlmxCommand::Run(_))
+        )
+    }
+
     fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         match self {
             Command::Axon(command) => command.run(output, notes),

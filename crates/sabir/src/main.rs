@@ -41,6 +41,7 @@ fn main() -> ExitCode {
     if args.next().is_some_and(|first| first == sabir_host::sandbox::HELPER_ARGUMENT) {
         return sabir_host::sandbox::main(args);
     }
+    sabir_host::secrets::receive();
     // Without it the program works as well, only less secretly.
     let _ = sabir_host::sandbox::protect_self();
     cli::run()

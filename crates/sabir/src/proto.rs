@@ -106,7 +106,15 @@ impl ProtoArgs {
         let token = self.token()?;
         // Addresses are cheaper to find wrong than a store is to open.
         let server = Server::bind(listens, token).await?;
-        let engine = self.agent.open()?;
+        // What a command is told to do through a listener of ours is not confined by its sandbox.
+        let mut runner = AgentArgs::runner()?.hiding(server.sockets());
+        if let Some(file) = &self.token_file {
+            runner = runner.hiding([std::path::absolute(file)?]);
+        }
+        if server.has_open_port() {
+            runner = runner.without_network();
+        }
+        let engine = self.agent.open_with(runner)?;
         for listening in server.listening() {
             if self.json {
                 let mut output = Output::stdout();
@@ -137,7 +145,7 @@ impl ProtoArgs {
         if let Some(path) = &self.token_file {
             return Ok(Some(Token::from_file(path)?));
         }
-        match std::env::var_os("SABIR_TOKEN") {
+        match sabir_host::secrets::var("SABIR_TOKEN") {
             None => Ok(None),
             Some(text) => {
                 let text = text.to_str().context("SABIR_TOKEN is not UTF-8")?;

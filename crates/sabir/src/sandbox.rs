@@ -128,7 +128,9 @@ impl SandboxArgs {
         if let Confinement::Confined(confined) = &mut confinement
             && self.mode == Mode::WorkspaceWrite
         {
-            confined.writable_roots.extend(self.writable);
+            for root in self.writable {
+                confined.writable_roots.push(std::path::absolute(root)?);
+            }
         }
         let exec = Exec {
             argv: self.command,

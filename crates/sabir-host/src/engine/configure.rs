@@ -95,7 +95,7 @@ impl Actor {
         let cwd = folder(&cwd)?;
         let provider = before.map(|it| it.provider.clone()).unwrap_or_default();
         let provider = model::changed(provider, wanted.provider.unwrap_or_default());
-        let environment = |name: &str| std::env::var(name).ok();
+        let environment = |name: &str| crate::secrets::var(name)?.into_string().ok();
         let resolved = shared
             .providers
             .resolve(&[&defaults.provider, &provider], &environment)
@@ -144,6 +144,8 @@ impl Actor {
             tmpdir: tmpdir(),
             own_state: vec![text_of(&shared.home)?],
         };
+        let confinement = super::work::reach(&settings, sabir_policy::Confinement::Confined);
+        shared.runner.admits(&confinement).map_err(|error| error.to_string())?;
         let facts = SessionFacts {
             cwd: settings.cwd.clone(),
             model: settings.model.clone(),

@@ -39,7 +39,7 @@ impl Servers {
     /// one that fails takes nothing with it but its tools.
     async fn start(&self) -> Option<Arc<Mcp>> {
         let start = async {
-            let environment = std::env::vars_os().collect();
+            let environment = crate::secrets::vars().collect();
             let starting = Mcp::start(self.config.clone(), environment, &self.directory);
             tokio::select! {
                 mcp = starting => Some(Arc::new(mcp)),

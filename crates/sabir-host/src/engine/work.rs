@@ -163,7 +163,7 @@ async fn undo(engine: &Engine, changes: Vec<serde_json::Value>) -> ToolResult {
 }
 
 /// What a command may touch.
-fn reach(settings: &Settings, confinement: sabir_policy::Confinement) -> Confinement {
+pub(super) fn reach(settings: &Settings, confinement: sabir_policy::Confinement) -> Confinement {
     if confinement == sabir_policy::Confinement::Unconfined {
         return Confinement::FullAccess;
     }

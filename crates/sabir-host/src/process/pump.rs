@@ -11,11 +11,14 @@ use super::keep::Kept;
 use super::{OutputChunk, OutputStream};
 
 /// How much is read at once.
-const PIECE: usize = 8 * 1024;
+const PIECE: usize = 4 * 1024;
 /// More pieces than anybody looks at: what comes later is kept and not sent.
 const MOST_CHUNKS: u64 = 10_000;
-/// Kept of each stream, and of both together.
-const MOST_KEPT: usize = 4 << 20;
+/// Kept of each stream. Both go into one message, of which there are several copies on its way to
+/// the disk and to a reader.
+const MOST_OF_EACH: usize = 1 << 20;
+/// Kept of both together: twice what a model is ever told.
+const MOST_OF_BOTH: usize = 512 << 10;
 
 #[derive(Debug)]
 pub(super) struct Pump {
@@ -52,8 +55,8 @@ impl Remains {
 
 impl Pump {
     pub(super) fn new(output: mpsc::Sender<OutputChunk>) -> Self {
-        let kept = || Kept::new(MOST_KEPT);
-        Self { output, sent: 0, dropped: 0, stdout: kept(), stderr: kept(), both: kept() }
+        let (stdout, stderr) = (Kept::new(MOST_OF_EACH), Kept::new(MOST_OF_EACH));
+        Self { output, sent: 0, dropped: 0, stdout, stderr, both: Kept::new(MOST_OF_BOTH) }
     }
 
     /// Runs until both pipes are closed. After `stop`, nobody is waited for any more.

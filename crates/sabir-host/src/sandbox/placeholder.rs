@@ -7,10 +7,11 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, flock};
+use rustix::process::umask;
 
 /// Folders that go when this does.
 #[derive(Debug, Default)]
@@ -22,9 +23,8 @@ impl Placeholders {
     /// Sees to it that `path` cannot be created. Fine if it exists.
     pub(super) fn hold(&mut self, path: &Path) -> io::Result<()> {
         for _ in 0..ATTEMPTS {
-            match DirBuilder::new().mode(MODE & 0o777).create(path) {
-                // The process's mask and the sticky bit are no matter for `mkdir`.
-                Ok(()) => fs::set_permissions(path, fs::Permissions::from_mode(MODE))?,
+            match make(path) {
+                Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return if is_moot(path, &error) { Ok(()) } else { Err(error) },
             }
@@ -63,12 +63,22 @@ impl Drop for Placeholders {
     }
 }
 
+/// In one call: between two, another command would take it for a folder that somebody made.
+fn make(path: &Path) -> io::Result<()> {
+    // A helper has one thread, and nothing else makes a file meanwhile.
+    let mask = umask(Mode::empty());
+    let made = DirBuilder::new().mode(MODE).create(path);
+    umask(mask);
+    made
+}
+
 /// Readable, not writable, sticky: nobody makes such a `.git`.
 const MODE: u32 = 0o1555;
 const ATTEMPTS: usize = 100;
 
-fn is_placeholder(metadata: &fs::Metadata) -> bool {
-    metadata.is_dir() && metadata.mode() & 0o7777 == MODE
+/// A folder's parent may add a group's bit, and take bits away that are not looked at here.
+pub(super) fn is_placeholder(metadata: &fs::Metadata) -> bool {
+    metadata.is_dir() && metadata.mode() & 0o1222 == MODE & 0o1222
 }
 
 /// Whether the command cannot create it either: the folder belongs to somebody else, or is on a
@@ -87,6 +97,7 @@ fn is_moot(path: &Path, error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn the_last_one_takes_it_away() {
@@ -100,6 +111,45 @@ mod tests {
         drop(first);
         assert!(git.is_dir(), "the second one still needs it");
         drop(second);
+        assert!(!git.exists());
+    }
+
+    #[test]
+    fn it_is_what_it_is_from_the_first_moment_on() {
+        let root = tempfile::tempdir().unwrap();
+        let git = root.path().join(".git");
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let watch = scope.spawn(|| {
+                let mut seen = 0;
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    if let Ok(found) = fs::symlink_metadata(&git) {
+                        assert!(is_placeholder(&found), "mode {:o}", found.mode());
+                        seen += 1;
+                    }
+                }
+                seen
+            });
+            for _ in 0..5_000 {
+                let mut held = Placeholders::default();
+                held.hold(&git).unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert!(watch.join().unwrap() > 0);
+        });
+    }
+
+    #[test]
+    fn masks_and_groups_of_the_parent_make_no_difference() {
+        let root = tempfile::tempdir().unwrap();
+        fs::set_permissions(root.path(), fs::Permissions::from_mode(0o2777)).unwrap();
+        let before = umask(Mode::from_raw_mode(0o077));
+        let git = root.path().join(".git");
+        let mut held = Placeholders::default();
+        held.hold(&git).unwrap();
+        assert_eq!(fs::metadata(&git).unwrap().mode() & 0o1777, MODE);
+        assert_eq!(umask(before), Mode::from_raw_mode(0o077));
+        drop(held);
         assert!(!git.exists());
     }
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::placeholder::Placeholders;
+use super::placeholder::{Placeholders, is_placeholder};
 use super::{Confined, Network, sockets};
 
 /// Steps in the order in which they are done, on top of a file system that is read-only.
@@ -42,14 +42,18 @@ impl Plan {
     }
 }
 
-/// Whether a root has a link for its `.git`, which bubblewrap cannot mount over.
-pub(crate) fn has_linked_git(confined: &Confined) -> bool {
-    confined.writable_roots.iter().any(|root| root.join(GIT).is_symlink())
+/// Whether a link stands where a `.git` is guarded, which bubblewrap cannot mount over.
+pub(crate) fn has_linked_git(confined: &Confined, cwd: &Path) -> bool {
+    let roots: Vec<PathBuf> = confined.writable_roots.iter().filter_map(|it| real(it)).collect();
+    let above = folders_above(cwd, &roots);
+    roots.iter().chain(&above).any(|folder| folder.join(GIT).is_symlink())
 }
 
-/// Makes the list. Placeholders are created on the way, and warnings tell what was left out.
+/// Makes the list, for a command that starts in `cwd`. Placeholders are created on the way, and
+/// warnings tell what was left out.
 pub(super) fn make(
     confined: &Confined,
+    cwd: &Path,
     placeholders: &mut Placeholders,
     warnings: &mut Vec<String>,
 ) -> io::Result<Plan> {
@@ -57,8 +61,9 @@ pub(super) fn make(
     let roots = roots(confined, &own, warnings);
     let mut guarded = BTreeSet::new();
     let mut links = Vec::new();
-    for root in &roots {
-        guard_git(root, placeholders, &mut guarded, &mut links)?;
+    let above = folders_above(cwd, &roots);
+    for folder in roots.iter().chain(&above).collect::<BTreeSet<_>>() {
+        guard_git(folder, placeholders, &mut guarded, &mut links)?;
     }
     guarded.extend(own);
     // Outside of every root everything is read-only as it is.
@@ -88,11 +93,29 @@ pub(super) fn make(
             None => {}
         }
     }
-    let doors = sockets::outside().into_iter().filter(|socket| {
-        confined.network == Network::Off || !roots.iter().any(|root| socket.starts_with(root))
-    });
-    plan.steps.extend(doors.map(Step::HideFile));
+    if confined.network == Network::On {
+        let is_outside = |socket: &PathBuf| !roots.iter().any(|root| socket.starts_with(root));
+        let doors = sockets::outside(warnings).into_iter().filter(is_outside);
+        plan.steps.extend(doors.map(Step::HideFile));
+    }
     Ok(plan)
+}
+
+/// Where git, run in `cwd`, looks for a repository and a command could write: from `cwd` upwards, to
+/// the first one that there is.
+fn folders_above(cwd: &Path, roots: &[PathBuf]) -> Vec<PathBuf> {
+    let Some(cwd) = real(cwd) else { return Vec::new() };
+    let mut folders = Vec::new();
+    for folder in cwd.ancestors() {
+        if roots.iter().any(|root| folder.starts_with(root)) {
+            folders.push(folder.to_path_buf());
+        }
+        let git = fs::symlink_metadata(folder.join(GIT));
+        if git.is_ok_and(|found| !is_placeholder(&found)) {
+            break;
+        }
+    }
+    folders
 }
 
 /// The real paths of the roots that can be had, from outer to inner.
@@ -125,12 +148,12 @@ fn roots(confined: &Confined, own: &[PathBuf], warnings: &mut Vec<String>) -> Ve
 
 /// What must stay as it is so that git, run by a person later, runs nothing that a command left.
 fn guard_git(
-    root: &Path,
+    folder: &Path,
     placeholders: &mut Placeholders,
     guarded: &mut BTreeSet<PathBuf>,
     links: &mut Vec<Step>,
 ) -> io::Result<()> {
-    let git = root.join(GIT);
+    let git = folder.join(GIT);
     placeholders.hold(&git).map_err(|error| {
         io::Error::new(error.kind(), format!("cannot protect {}: {error}", git.display()))
     })?;
@@ -143,7 +166,7 @@ fn guard_git(
         links.push(Step::Link { link: git, target });
     } else {
         if found.is_file() {
-            guarded.extend(folders_of_git_file(root, &git));
+            guarded.extend(folders_of_git_file(folder, &git));
         }
         guarded.insert(git);
     }
@@ -181,13 +204,18 @@ mod tests {
     }
 
     fn plan(base: &Path, roots: &[&str], own: &[&str]) -> (Vec<String>, Vec<String>) {
+        plan_in(base, "w", roots, own)
+    }
+
+    fn plan_in(base: &Path, cwd: &str, roots: &[&str], own: &[&str]) -> (Vec<String>, Vec<String>) {
         let confined = Confined {
             writable_roots: roots.iter().map(|root| base.join(root)).collect(),
             read_only: own.iter().map(|own| base.join(own)).collect(),
             ..Confined::default()
         };
         let mut warnings = Vec::new();
-        let plan = make(&confined, &mut Placeholders::default(), &mut warnings).unwrap();
+        let placeholders = &mut Placeholders::default();
+        let plan = make(&confined, &base.join(cwd), placeholders, &mut warnings).unwrap();
         let base_text = format!("{}/", base.display());
         let warnings = warnings.iter().map(|line| line.replace(&base_text, "")).collect();
         (shown(base, &plan), warnings)
@@ -236,6 +264,28 @@ mod tests {
         );
         let (steps, _) = plan(&base, &["w", "common"], &[]);
         assert!(steps.contains(&r#"Writable("common")"#.to_owned()), "{steps:?}");
+    }
+
+    #[test]
+    fn the_repository_above_is_guarded_and_none_can_be_made_on_the_way() {
+        let (_folder, base) = temporary();
+        fs::create_dir_all(base.join("w/.git")).unwrap();
+        fs::create_dir_all(base.join("w/p/.git")).unwrap();
+        fs::create_dir_all(base.join("w/p/q/sub")).unwrap();
+        let (steps, _) = plan_in(&base, "w/p/q/sub", &["w/p/q/sub", "w"], &[]);
+        assert_eq!(
+            steps,
+            [
+                r#"Writable("w")"#,
+                r#"Writable("w/p/q/sub")"#,
+                r#"Pin("w/p")"#,
+                r#"Pin("w/p/q")"#,
+                r#"ReadOnly("w/.git")"#,
+                r#"ReadOnly("w/p/.git")"#,
+                r#"ReadOnly("w/p/q/.git")"#,
+                r#"ReadOnly("w/p/q/sub/.git")"#,
+            ]
+        );
     }
 
     #[test]

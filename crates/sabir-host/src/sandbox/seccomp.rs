@@ -50,14 +50,30 @@ fn denied(network: Network) -> Result<Rules, seccompiler::Error> {
     }
     rules.insert(libc::SYS_ioctl, ioctls);
     if network == Network::Off {
-        let unix = u64::from(libc::AF_UNIX.unsigned_abs());
-        for call in [libc::SYS_socket, libc::SYS_socketpair] {
-            let condition = SeccompCondition::new(0, Len::Dword, Cmp::Ne, unix)?;
-            rules.insert(call, vec![SeccompRule::new(vec![condition])?]);
-        }
+        // No local sockets either: no list of the doors of other programs is ever complete, and a
+        // filter cannot see where a call would lead.
+        rules.insert(libc::SYS_socket, Vec::new());
+        rules.insert(libc::SYS_connect, Vec::new());
+        rules.insert(libc::SYS_socketpair, pairs()?);
     }
     Ok(with_other_numbers(rules))
 }
+
+/// Pairs that reach anybody else. Of the local ones these are the kinds without a connection: such
+/// a socket can send to every name.
+fn pairs() -> Result<Vec<SeccompRule>, seccompiler::Error> {
+    let unix = u64::from(libc::AF_UNIX.unsigned_abs());
+    let mut conditions = vec![SeccompCondition::new(0, Len::Dword, Cmp::Ne, unix)?];
+    for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
+        let kind = u64::from(kind.unsigned_abs());
+        conditions.push(SeccompCondition::new(1, Len::Dword, Cmp::MaskedEq(KIND), kind)?);
+    }
+    let rules = conditions.into_iter().map(|condition| SeccompRule::new(vec![condition]));
+    Ok(rules.collect::<Result<_, _>>()?)
+}
+
+/// The bits of a socket's type that are not flags.
+const KIND: u64 = 0xf;
 
 /// On x86-64 a kernel may know every call by a second number (the x32 interface), and the filter
 /// would see only that one.

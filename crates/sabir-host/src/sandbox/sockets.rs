@@ -1,5 +1,7 @@
 //! The doors of other programs: sockets with a place in the file system. A read-only mount does not
 //! close them, and behind some of them (a container daemon, a session bus) is the whole machine.
+//!
+//! Without network no socket can be made at all. With it, those that are found here are covered.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,17 +9,21 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Those that can be found now, and reached by us: what the kernel lists, and what lies in `/run`
-/// (a socket that was bound in another network name space is not listed).
-pub(super) fn outside() -> Vec<PathBuf> {
+/// (a socket that was bound in another network name space is not listed). What was left out is told
+/// in `warnings`.
+pub(super) fn outside(warnings: &mut Vec<String>) -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let mut found: BTreeSet<PathBuf> = listed(&table).filter_map(|path| reachable(&path)).collect();
     let mut open = vec![(PathBuf::from("/run"), 0)];
     let mut seen = 0;
-    while let Some((folder, depth)) = open.pop() {
+    'search: while let Some((folder, depth)) = open.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             seen += 1;
             if seen > MOST_ENTRIES {
-                break;
+                warnings.push(format!(
+                    "sockets may be reached: only {MOST_ENTRIES} files in /run were looked at"
+                ));
+                break 'search;
             }
             match entry.file_type() {
                 Ok(kind) if kind.is_socket() => found.extend(reachable(&entry.path())),
@@ -25,6 +31,11 @@ pub(super) fn outside() -> Vec<PathBuf> {
                 _ => {}
             }
         }
+    }
+    if found.len() > MOST_SOCKETS {
+        let left = found.len() - MOST_SOCKETS;
+        warnings
+            .push(format!("{left} local sockets can be reached: only {MOST_SOCKETS} are covered"));
     }
     found.into_iter().take(MOST_SOCKETS).collect()
 }
@@ -65,6 +76,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap().join("door");
         let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        assert!(outside().contains(&path));
+        assert!(outside(&mut Vec::new()).contains(&path));
     }
 }

@@ -91,7 +91,8 @@ fn start(
     placeholders: &mut Placeholders,
 ) -> Result<(Pid, UnixStream), String> {
     let mut warnings = Vec::new();
-    let plan = plan::make(confined, placeholders, &mut warnings).map_err(|it| it.to_string())?;
+    let plan = plan::make(confined, &task.command.cwd, placeholders, &mut warnings)
+        .map_err(|it| it.to_string())?;
     for warning in warnings {
         let _ = wire::send(socket, &Report::Warning(warning));
     }

@@ -4,6 +4,7 @@ mod conformance;
 mod endings;
 mod entry;
 mod listeners;
+mod reach;
 mod rules;
 mod server;
 mod wires;

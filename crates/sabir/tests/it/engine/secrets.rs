@@ -50,6 +50,32 @@ fn the_key_is_sent_as_bearer_and_kept_nowhere() {
     assert!(!place.run(&["sessions", "--json"]).stdout.contains(KEY));
 }
 
+/// Root may read it, so it must not be there.
+#[test]
+fn the_environment_of_the_program_holds_no_key() {
+    let place = Place::new();
+    let model = FakeModel::start([says("resp_1", "hi")]);
+    let mut command = place.command(&["proto"]);
+    command.env("SABIR_API_KEY", KEY).env("OTHER_TOKEN", KEY).env("HARMLESS", "visible");
+    let mut client = Client::spawn(&mut command);
+    client.configure("c", &settings_for(&place, &model, &json!({})));
+    let process = std::path::PathBuf::from(format!("/proc/{}", client.child.id()));
+    // Nobody else may look at all.
+    if let Ok(environment) = std::fs::read(process.join("environ")) {
+        let environment = String::from_utf8_lossy(&environment);
+        assert!(environment.contains("HARMLESS=visible"), "{environment}");
+        assert!(!environment.contains(KEY) && !environment.contains("API_KEY"), "{environment}");
+    }
+    let words = std::fs::read(process.join("cmdline")).unwrap();
+    assert!(!String::from_utf8_lossy(&words).contains(KEY));
+    assert_eq!(std::fs::read_to_string(process.join("comm")).unwrap(), "sabir\n");
+    client.say("1", "go");
+    client.until("1", "task_complete");
+    client.close();
+    let bearer = format!("Bearer {KEY}");
+    assert_eq!(model.requests()[0].header("authorization"), Some(bearer.as_str()));
+}
+
 #[test]
 fn without_a_key_nothing_is_sent() {
     let place = Place::new();
@@ -59,6 +85,39 @@ fn without_a_key_nothing_is_sent() {
     client.until("1", "task_complete");
     client.close();
     assert_eq!(model.requests()[0].header("authorization"), None);
+}
+
+/// What runs commands is the program that was started, whatever stands under its name by now.
+#[test]
+fn a_command_cannot_take_the_place_of_the_program() {
+    let place = Place::new();
+    let (program, escaped) = (place.work.join("program"), place.home.with_file_name("escaped"));
+    let built = env!("CARGO_BIN_EXE_sabir");
+    if std::fs::hard_link(built, &program).is_err() {
+        std::fs::copy(built, &program).unwrap();
+    }
+    let script = format!("#!/bin/sh\ntouch {}\n", escaped.display());
+    place.write("script", &script);
+    let model = FakeModel::start([
+        runs("resp_1", "call_1", &["bash", "-c", "chmod +x script && mv -f script program"]),
+        runs("resp_2", "call_2", &["bash", "-c", "echo again"]),
+        says("resp_3", "ok"),
+    ]);
+    let mut command = std::process::Command::new(&program);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command.arg("proto").arg("--home").arg(&place.home).current_dir(&place.work);
+    let mut client = Client::spawn(&mut command);
+    // Outside of the temporary folders, so that only the workspace can be written.
+    let policy = json!({ "sandbox_policy": {
+        "mode": "workspace-write", "exclude_slash_tmp": true, "exclude_tmpdir_env_var": true,
+    } });
+    client.configure("c", &settings_for(&place, &model, &policy));
+    client.say("1", "go");
+    client.until("1", "task_complete");
+    client.close();
+    assert_eq!(std::fs::read_to_string(&program).unwrap(), script, "it was replaced");
+    assert!(output_of(&model.requests()[2], "call_2").contains("again"));
+    assert!(!escaped.exists(), "and what it was replaced with ran without a sandbox");
 }
 
 /// The agent's own state cannot be changed by what it runs, even inside a writable root.

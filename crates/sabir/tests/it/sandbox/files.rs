@@ -123,6 +123,35 @@ fn a_missing_git_folder_cannot_be_made_and_leaves_no_trace() {
 }
 
 #[test]
+fn the_repository_above_the_working_directory_stays_as_it_is() {
+    in_each_layer(|place| {
+        let (repository, sub) = (place.root.join("p"), place.root.join("p/q/sub"));
+        fs::create_dir_all(repository.join(".git/hooks")).unwrap();
+        fs::create_dir_all(&sub).unwrap();
+        let confined = Confined {
+            writable_roots: vec![sub.clone(), place.root.clone()],
+            ..Confined::default()
+        };
+        for line in [
+            "touch ../../.git/hooks/pre-commit",
+            "mv ../../.git ../../old",
+            "mv ../../../p ../../../old",
+            // Git would find this one first.
+            "mkdir ../.git && touch ../.git/config",
+            "mkdir .git && touch .git/config",
+        ] {
+            let exec = shell(line, &sub, Confinement::Confined(confined.clone()));
+            let finished = run(&place.runner, exec).unwrap();
+            assert_ne!(finished.exit_code, 0, "{}: `{line}` worked", place.layer);
+        }
+        let exec = shell("touch x ../y ../../z ../../../w", &sub, Confinement::Confined(confined));
+        assert_eq!(run(&place.runner, exec).unwrap().exit_code, 0);
+        assert!(!repository.join("q/.git").exists() && !sub.join(".git").exists());
+        assert_eq!(fs::read_dir(repository.join(".git/hooks")).unwrap().count(), 0);
+    });
+}
+
+#[test]
 fn a_git_folder_elsewhere_in_the_root_keeps_its_path() {
     in_each_layer(|place| {
         fs::create_dir_all(place.root.join("deep/store/git")).unwrap();

@@ -1,12 +1,16 @@
 //! What a command cannot see and whom it cannot reach.
 
 use std::net::{TcpListener, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use sabir_host::sandbox::{Confined, Confinement, Network};
+use sabir_host::process::ExecError;
+use sabir_host::sandbox::{Confined, Confinement, LayerChoice, Network};
 
-use super::{in_each_layer, run, shell};
+use super::{in_each_layer, run, runner, shell};
 
 #[test]
 fn the_network_is_off() {
@@ -48,6 +52,126 @@ fn the_network_is_off() {
         }
         let talk = "perl -MSocket -e 'socketpair(A, B, PF_UNIX, SOCK_STREAM, 0) or die $!'";
         assert_eq!(place.run(talk).exit_code, 0);
+    });
+}
+
+/// Sends to a local socket by its path, or fails.
+fn knock(kind: &str, path: &Path) -> String {
+    let path = path.display();
+    match kind {
+        "pair" => format!(
+            "perl -MSocket -e 'socketpair(A, B, PF_UNIX, SOCK_DGRAM, 0) \
+             && send(A, \"x\", 0, sockaddr_un(\"{path}\")) or die $!'"
+        ),
+        kind => format!(
+            "perl -MSocket -e 'socket(S, PF_UNIX, {kind}, 0) && \
+             connect(S, sockaddr_un(\"{path}\")) && send(S, \"x\", 0) or die $!'"
+        ),
+    }
+}
+
+/// What the kernel lists of them are names that lead nowhere.
+#[test]
+fn no_local_socket_is_reached_whatever_it_was_called() {
+    in_each_layer(|place| {
+        for folder in [&place.root, &place.base] {
+            let opened = std::fs::File::open(folder).unwrap();
+            let hidden = format!("/proc/self/fd/{}", opened.as_raw_fd());
+            let door = folder.join("door");
+            let _stream = UnixListener::bind(format!("{hidden}/door")).unwrap();
+            let renamed = folder.join("renamed");
+            let _renamed = UnixListener::bind(folder.join("before")).unwrap();
+            std::fs::rename(folder.join("before"), &renamed).unwrap();
+            let letters = folder.join("letters");
+            let letterbox = UnixDatagram::bind(format!("{hidden}/letters")).unwrap();
+            letterbox.set_nonblocking(true).unwrap();
+            let attempts = [
+                knock("SOCK_STREAM", &door),
+                knock("SOCK_STREAM", &renamed),
+                knock("SOCK_DGRAM", &letters),
+                knock("pair", &letters),
+            ];
+            let lines: Vec<&str> = attempts.iter().map(String::as_str).collect();
+            place.refuse(&place.confined(), &lines);
+            assert!(letterbox.recv(&mut [0]).is_err());
+            // The attempts are real ones.
+            for line in lines {
+                let exec = shell(line, &place.root, Confinement::FullAccess);
+                let finished = run(&place.runner, exec).unwrap();
+                assert_eq!(finished.exit_code, 0, "{line}: {}", finished.stderr);
+            }
+        }
+    });
+}
+
+/// What people work with makes no local sockets, or lives without them.
+#[test]
+fn ordinary_programs_work_without_sockets() {
+    in_each_layer(|place| {
+        let script = "set -e; git init -q repo; cd repo; echo x > f; git add f; \
+            git -c user.name=n -c user.email=e commit -q -m m; git log --oneline | wc -l; \
+            id -un > /dev/null; bash -c 'cat <(echo y)'; \
+            perl -MSocket -e 'socketpair(A, B, PF_UNIX, SOCK_STREAM, 0) or die $!'";
+        let finished = place.run(script);
+        assert_eq!((finished.exit_code, finished.stdout.as_str()), (0, "1\ny\n"), "{finished:?}");
+    });
+}
+
+#[test]
+fn with_network_too_our_own_sockets_are_out_of_reach() {
+    in_each_layer(|place| {
+        for folder in [&place.root, &place.base] {
+            let socket = folder.join("socket");
+            let _ours = UnixListener::bind(folder.join("before")).unwrap();
+            std::fs::rename(folder.join("before"), &socket).unwrap();
+            let open = Confined { network: Network::On, ..place.confined() };
+            let knock = knock("SOCK_STREAM", &socket);
+            let exec = shell(&knock, &place.root, Confinement::Confined(open));
+            let reached = run(&place.runner, exec.clone()).unwrap();
+            assert_eq!(reached.exit_code, 0, "{reached:?}");
+            let runner = runner(LayerChoice::Only(place.layer)).hiding([socket]);
+            let finished = run(&runner, exec).unwrap();
+            assert_ne!(finished.exit_code, 0, "{finished:?}");
+        }
+    });
+}
+
+#[test]
+fn a_runner_may_refuse_the_network() {
+    in_each_layer(|place| {
+        let runner = runner(LayerChoice::Only(place.layer)).without_network();
+        let open = Confined { network: Network::On, ..place.confined() };
+        let refused = run(&runner, shell("true", &place.root, Confinement::Confined(open)));
+        assert!(matches!(refused, Err(ExecError::NetworkIsRefused)), "{refused:?}");
+        assert_eq!(run(&runner, place.exec("true")).unwrap().exit_code, 0);
+    });
+}
+
+/// Those that are there when a command is confined are covered; by then they may be gone.
+#[test]
+fn sockets_that_come_and_go_hold_up_no_command() {
+    in_each_layer(|place| {
+        let open = Confined { network: Network::On, ..place.confined() };
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let _restless = scope.spawn(|| {
+                let path = place.base.join("restless");
+                while !done.load(Ordering::Relaxed) {
+                    drop(UnixListener::bind(&path).unwrap());
+                    std::fs::remove_file(&path).unwrap();
+                }
+            });
+            for _ in 0..20 {
+                let exec = shell("true", &place.root, Confinement::Confined(open.clone()));
+                let finished = run(&place.runner, exec);
+                let is_good = finished.as_ref().is_ok_and(|it| it.exit_code == 0);
+                if !is_good {
+                    done.store(true, Ordering::Relaxed);
+                }
+                assert!(is_good, "{finished:?}");
+            }
+            done.store(true, Ordering::Relaxed);
+        });
     });
 }
 
