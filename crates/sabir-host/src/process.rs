@@ -9,6 +9,7 @@ pub(crate) mod environment;
 mod keep;
 mod model;
 mod pump;
+mod serve;
 
 use std::fmt;
 use std::io;
@@ -33,6 +34,7 @@ use pump::Pump;
 
 pub(crate) use model::shorten;
 pub use model::{Bound, for_model};
+pub(crate) use serve::{End, Served, Streams};
 
 /// For a caller that has no opinion: long enough to look at something, too short to build it.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -155,6 +157,11 @@ impl Runner {
     /// stands there now may have been written by a command.
     pub fn of_this_program(choice: LayerChoice) -> Self {
         Self::new("/proc/self/exe", choice)
+    }
+
+    /// The program that supervises.
+    pub(crate) fn helper(&self) -> &Path {
+        &self.helper
     }
 
     /// What works here. Found out once.

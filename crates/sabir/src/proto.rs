@@ -102,7 +102,7 @@ impl ProtoArgs {
         let token = self.token()?;
         // Addresses are cheaper to find wrong than a store is to open.
         let server = Server::bind(listens, token).await?;
-        let engine = self.agent.open()?;
+        let engine = self.agent.open_hiding(self.token_file.iter().cloned().collect())?;
         for listening in server.listening() {
             if self.json {
                 let mut output = Output::stdout();

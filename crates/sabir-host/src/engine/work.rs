@@ -18,7 +18,7 @@ use super::{DEEPEST, Engine, PATCH_JOURNAL};
 use crate::files::{self, Root};
 use crate::process::{self, Bound, Exec};
 use crate::sandbox::{Confinement, Limits, OwnState};
-use crate::tools;
+use crate::tools::{self, Look};
 
 /// A patch that was tried and waits to be allowed.
 pub(super) struct Prepared {
@@ -60,7 +60,7 @@ impl Actor {
         self.running.spawn(async move {
             let result = match work {
                 Work::Exec { command, cwd, timeout_ms, confined } => {
-                    let confinement = confinement(&settings, confined);
+                    let confinement = confinement(&engine, &settings, confined);
                     let exec = Exec {
                         argv: command,
                         cwd: PathBuf::from(cwd),
@@ -149,7 +149,7 @@ async fn undo(engine: &Engine, changes: Vec<serde_json::Value>) -> ToolResult {
 }
 
 /// What a command may touch.
-fn confinement(settings: &Settings, confined: bool) -> Confinement {
+fn confinement(engine: &Engine, settings: &Settings, confined: bool) -> Confinement {
     if !confined {
         return Confinement::FullAccess;
     }
@@ -159,7 +159,7 @@ fn confinement(settings: &Settings, confined: bool) -> Confinement {
         settings.tmpdir.as_deref().map(Path::new),
         &OwnState {
             folders: settings.own_state.iter().map(PathBuf::from).collect(),
-            ..OwnState::default()
+            key_files: engine.shared.key_files.paths().to_vec(),
         },
     )
 }
@@ -205,6 +205,9 @@ async fn run(
     }
 }
 
+/// Something that only looks.
+type LookWork = Box<dyn FnOnce(Look<'_>) -> Result<String, String> + Send>;
+
 async fn call(
     engine: &Engine,
     settings: Settings,
@@ -213,25 +216,20 @@ async fn call(
     stop: CancellationToken,
 ) -> ToolResult {
     let cwd = PathBuf::from(&settings.cwd);
+    let look = |work: LookWork| {
+        let (key_files, stop) = (engine.shared.key_files.clone(), stop.clone());
+        tokio::task::spawn_blocking(move || {
+            let is_stopped = || stop.is_cancelled();
+            work(Look { cwd: &cwd, key_files: &key_files, is_stopped: &is_stopped })
+        })
+    };
     let work = match call {
         ToolCall::SpawnAgent(spawn) => {
             return self::spawn(engine, settings, depth, spawn, stop).await;
         }
-        ToolCall::ReadFile(read) => {
-            tokio::task::spawn_blocking(move || tools::read_file(&cwd, &read))
-        }
-        ToolCall::Search(search) => {
-            let stop = stop.clone();
-            tokio::task::spawn_blocking(move || {
-                tools::search(&cwd, &search, &|| stop.is_cancelled())
-            })
-        }
-        ToolCall::ListDir(list) => {
-            let stop = stop.clone();
-            tokio::task::spawn_blocking(move || {
-                tools::list_dir(&cwd, &list, &|| stop.is_cancelled())
-            })
-        }
+        ToolCall::ReadFile(read) => look(Box::new(move |look| tools::read_file(look, &read))),
+        ToolCall::Search(search) => look(Box::new(move |look| tools::search(look, &search))),
+        ToolCall::ListDir(list) => look(Box::new(move |look| tools::list_dir(look, &list))),
         ToolCall::External { name, arguments } => {
             return engine.shared.servers.call(&name, arguments, stop).await;
         }
