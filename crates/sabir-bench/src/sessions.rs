@@ -90,6 +90,7 @@ fn open(home: &Path) -> anyhow::Result<Engine> {
         home: home.join("home"),
         runner,
         providers,
+        key_files: Vec::new(),
         mcp: McpConfig::default(),
         defaults,
     })?)

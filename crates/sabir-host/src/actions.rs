@@ -28,7 +28,9 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::Engine;
 use crate::error::HostError;
 use crate::files::Root;
+use crate::model::Providers;
 use crate::process::Runner;
+use crate::reading::KeyFiles;
 
 pub use order::Order;
 pub use place::LinksOnDisk;
@@ -44,6 +46,8 @@ pub struct ActionSetup {
     /// Where half-done changes are noted. No command may change it.
     pub home: PathBuf,
     pub runner: Runner,
+    /// The files with keys of these are not shown to anybody.
+    pub providers: Providers,
     pub approval_policy: ApprovalPolicy,
     pub sandbox_policy: SandboxPolicy,
     /// What `spawn` gives its tasks to, if there is a model.
@@ -58,6 +62,7 @@ pub struct Actions {
     place: String,
     home: PathBuf,
     runner: Runner,
+    key_files: KeyFiles,
     approval: ApprovalPolicy,
     sandbox: SandboxPolicy,
     agents: Option<Engine>,
@@ -118,8 +123,15 @@ const ABORTED: &str = "aborted";
 
 impl Actions {
     pub fn open(setup: ActionSetup) -> Result<Self, ActionsError> {
-        let ActionSetup { root: path, home, runner, approval_policy, sandbox_policy, agents } =
-            setup;
+        let ActionSetup {
+            root: path,
+            home,
+            runner,
+            providers,
+            approval_policy,
+            sandbox_policy,
+            agents,
+        } = setup;
         let root = Root::open(&path)
             .map_err(|source| ActionsError::Root { path: path.clone(), source })?;
         let place = root.path().to_str().map(str::to_owned);
@@ -132,6 +144,7 @@ impl Actions {
             place,
             home,
             runner,
+            key_files: KeyFiles::new(providers.key_files()),
             approval: approval_policy,
             sandbox: sandbox_policy,
             agents,

@@ -25,6 +25,7 @@ use crate::error::HostError;
 use crate::mcp::McpConfig;
 use crate::model::{HttpClients, Providers};
 use crate::process::Runner;
+use crate::reading::KeyFiles;
 
 pub use configure::Defaults;
 use servers::Servers;
@@ -41,6 +42,7 @@ struct Shared {
     store: Store,
     runner: Runner,
     providers: Providers,
+    key_files: KeyFiles,
     servers: Servers,
     defaults: Defaults,
     clients: HttpClients,
@@ -54,6 +56,8 @@ pub struct Setup {
     pub home: PathBuf,
     pub runner: Runner,
     pub providers: Providers,
+    /// Files with keys beside those of the providers, which no command and no tool may read.
+    pub key_files: Vec<PathBuf>,
     /// Servers of tools; they are started when the first session begins.
     pub mcp: McpConfig,
     pub defaults: Defaults,
@@ -93,13 +97,15 @@ const DEEPEST: u32 = 2;
 
 impl Engine {
     pub fn open(setup: Setup) -> Result<Self, HostError> {
-        let Setup { home, runner, providers, mcp, defaults } = setup;
+        let Setup { home, runner, providers, key_files, mcp, defaults } = setup;
         let store = Store::open(&home)?;
         // A patch that a crash left half done is taken back before anyone looks at the files.
         crate::files::recover(&home.join(PATCH_JOURNAL))?;
         let (clients, open) = (HttpClients::default(), Mutex::default());
-        let servers = Servers::new(mcp, defaults.cwd.clone());
-        let shared = Shared { home, store, runner, providers, servers, defaults, clients, open };
+        let servers = Servers::new(mcp, defaults.cwd.clone(), runner.helper().to_owned());
+        let key_files = KeyFiles::new(providers.key_files().chain(key_files));
+        let shared =
+            Shared { home, store, runner, providers, key_files, servers, defaults, clients, open };
         Ok(Self { shared: Arc::new(shared) })
     }
 

@@ -9,6 +9,7 @@ mod files;
 mod mcp;
 mod model;
 pub mod process;
+mod reading;
 pub mod sandbox;
 pub mod secrets;
 mod tools;
@@ -22,11 +23,9 @@ pub use error::HostError;
 pub use files::{
     Applied, AppliedFile, ApplyError, BeforeFile, Recovered, Root, apply, recover, revert,
 };
-pub use mcp::{
-    ExternalTool, Mcp, McpConfig, McpConfigError, McpError, McpNotice, McpOutput, ToolEffects,
-};
+pub use mcp::{ExternalTool, Mcp, McpConfig, McpConfigError, McpError, McpNotice, McpOutput};
 pub use model::{
     LocalServer, ModelClient, ModelStream, Provider, ProviderError, Providers, Secret,
     detect_local, probe_local,
 };
-pub use tools::{list_dir, read_file, search};
+pub use reading::read_private;

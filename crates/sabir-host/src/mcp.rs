@@ -16,7 +16,7 @@ mod server;
 mod tool;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -34,7 +34,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 pub use config::{McpConfig, McpConfigError};
 pub use error::{McpError, McpNotice};
 pub use output::McpOutput;
-pub use tool::{ExternalTool, ToolEffects};
+pub use tool::ExternalTool;
 
 use child::Environment;
 use connection::{Ground, describe_service};
@@ -63,12 +63,14 @@ struct Handle {
 
 impl Mcp {
     /// Starts all servers at once and returns when each is ready or has failed; what there is to
-    /// say about them is in [`Mcp::take_notices`]. `environment` is what children inherit and
-    /// where secrets are looked up; `directory` is where they work unless they have a `cwd`.
+    /// say about them is in [`Mcp::notices_since`]. `environment` is what children inherit and
+    /// where secrets are looked up; `directory` is where they work unless they have a `cwd`; `helper`
+    /// supervises them, and is as for [`crate::process::Runner::new`].
     pub async fn start(
         config: McpConfig,
         environment: Vec<(OsString, OsString)>,
         directory: &Path,
+        helper: PathBuf,
     ) -> Self {
         let environment = Environment::new(environment);
         let board = Arc::new(Board::new());
@@ -82,6 +84,7 @@ impl Mcp {
                 config,
                 environment: environment.clone(),
                 directory: directory.to_owned(),
+                helper: helper.clone(),
                 tools_changed: Arc::new(Notify::new()),
                 stop: stop.clone(),
             };
@@ -101,11 +104,6 @@ impl Mcp {
     /// The tools of all servers as they are now, by server and in each server's order.
     pub fn tools(&self) -> Vec<ExternalTool> {
         self.servers.iter().flat_map(|server| server.shelf.tools().to_vec()).collect()
-    }
-
-    /// What happened since the last time it was asked.
-    pub fn take_notices(&self) -> Vec<McpNotice> {
-        self.board.take()
     }
 
     /// The notices from this number on, and the number of the next: for several listeners, each

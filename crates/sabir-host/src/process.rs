@@ -9,6 +9,7 @@ pub(crate) mod environment;
 mod keep;
 mod model;
 mod pump;
+mod serve;
 
 use std::fmt;
 use std::io;
@@ -33,6 +34,7 @@ use pump::Pump;
 
 pub(crate) use model::shorten;
 pub use model::{Bound, for_model};
+pub(crate) use serve::{End, Served, Streams};
 
 /// For a caller that has no opinion: long enough to look at something, too short to build it.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -190,6 +192,11 @@ impl Runner {
         }
     }
 
+    /// The program that supervises.
+    pub(crate) fn helper(&self) -> &Path {
+        &self.helper
+    }
+
     /// What works here. Found out once.
     pub async fn probe(&self) -> &Probe {
         self.probe.get_or_init(|| probe(&self.helper, self.choice)).await
@@ -257,6 +264,16 @@ enum Lost {
     NeverStarted(String),
     HelperGone(String),
     Unkillable,
+}
+
+impl Lost {
+    /// As an error, where no sandbox was to be set up.
+    fn unconfined(self) -> ExecError {
+        match self {
+            Self::NeverStarted(reason) | Self::HelperGone(reason) => ExecError::Helper { reason },
+            Self::Unkillable => ExecError::Unkillable,
+        }
+    }
 }
 
 /// Why the command was told to end.
@@ -421,8 +438,7 @@ fn explain(lost: Lost, task: &Task, stderr: &str) -> ExecError {
             }
             ExecError::Confinement { layer, reason }
         }
-        (Lost::NeverStarted(reason) | Lost::HelperGone(reason), _) => ExecError::Helper { reason },
-        (Lost::Unkillable, _) => ExecError::Unkillable,
+        (lost, _) => lost.unconfined(),
     }
 }
 

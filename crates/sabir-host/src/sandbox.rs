@@ -214,7 +214,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let words: Vec<&str> = args.iter().filter_map(|word| word.to_str()).collect();
     match words.as_slice() {
-        ["supervise"] => supervise::run(),
+        ["supervise"] => supervise::run(None),
+        ["supervise", "input", number] => supervise::run(number.parse().ok()),
         ["enter"] => namespaces::run(),
         ["init"] => init::run(None),
         ["init", "close", number] => init::run(number.parse().ok()),

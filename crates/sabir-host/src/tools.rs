@@ -4,18 +4,31 @@ mod list_dir;
 mod read_file;
 mod search;
 
-pub use list_dir::list_dir;
-pub use read_file::read_file;
-pub(crate) use search::find_lines;
-pub use search::search;
+pub(crate) use list_dir::list_dir;
+pub(crate) use read_file::read_file;
+pub(crate) use search::{find_lines, search};
 
 use std::path::{Path, PathBuf};
+
+use crate::reading::KeyFiles;
+
+/// From where one looks, at what not, and for how long.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) key_files: &'a KeyFiles,
+    pub(crate) is_stopped: &'a dyn Fn() -> bool,
+}
+
+const STOPPED: &str = "stopped";
 
 /// The most that a tool tells a model.
 const MOST_BYTES: usize = 256 * 1024;
 
-fn resolve(cwd: &Path, path: Option<&str>) -> PathBuf {
-    path.map_or_else(|| cwd.to_owned(), |path| cwd.join(path))
+impl Look<'_> {
+    fn resolve(&self, path: Option<&str>) -> PathBuf {
+        path.map_or_else(|| self.cwd.to_owned(), |path| self.cwd.join(path))
+    }
 }
 
 /// Adds a line while there is room for it.
@@ -48,3 +61,6 @@ impl Bounded {
         self.text
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,8 @@
 //! The word that a client must know.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
-use rustix::fs::{FileType, OFlags};
 use subtle::ConstantTimeEq as _;
 
 use crate::error::ListenError;
@@ -33,30 +30,8 @@ impl Token {
 
     /// Reads a file that nobody else can read.
     pub fn from_file(path: &Path) -> Result<Self, ListenError> {
-        let name = path.display();
-        let failed = |why: String| ListenError::Token(format!("{name}: {why}"));
-        // A pipe under that name must not hold up the start.
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let opened = rustix::fs::open(path, flags, rustix::fs::Mode::empty());
-        let file = opened.map_err(|error| failed(error.to_string()))?;
-        let facts = rustix::fs::fstat(&file).map_err(|error| failed(error.to_string()))?;
-        if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
-            return Err(failed("it is not a file".to_owned()));
-        }
-        let mode = facts.st_mode & 0o7777;
-        if mode & 0o177 != 0 {
-            let why = format!("others may use it (mode {mode:04o}): type `chmod 600 {name}`");
-            return Err(failed(why));
-        }
-        if facts.st_uid != rustix::process::geteuid().as_raw() {
-            return Err(failed("it belongs to somebody else".to_owned()));
-        }
-        let mut text = String::new();
-        let read = File::from(file).take(MAX_TOKEN_BYTES + 1).read_to_string(&mut text);
-        read.map_err(|error| failed(error.to_string()))?;
-        if text.len() as u64 > MAX_TOKEN_BYTES {
-            return Err(failed("it is too long for a token".to_owned()));
-        }
+        let failed = |why: String| ListenError::Token(format!("{}: {why}", path.display()));
+        let text = sabir_host::read_private(path, MAX_TOKEN_BYTES).map_err(failed)?;
         Self::new(&text).map_err(|error| match error {
             ListenError::Token(why) => failed(why),
             error => error,

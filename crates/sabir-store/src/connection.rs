@@ -1,6 +1,6 @@
 //! How the database is opened: by its one writer, and by any number of readers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
@@ -40,14 +40,59 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
         return Err(StoreError::Missing { path: path.to_owned() });
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let open = || -> rusqlite::Result<Connection> {
-        let connection = Connection::open_with_flags(path, flags)?;
+    let open = |name: &Path, flags| -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(name, flags)?;
         connection.busy_timeout(PATIENCE)?;
         connection.execute_batch("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        // The first look at the file is where it shows whether it can be read at all.
+        connection.pragma_query_value(None, "schema_version", |_| Ok(()))?;
         Ok(connection)
     };
-    open().map_err(|error| StoreError::database(path, &error))
+    match open(path, flags) {
+        Err(_) if is_on_read_only_disk(path) => {
+            // Readers and writers share a file beside the database that cannot be made here. Nobody
+            // needs it when nobody writes, which is so when nothing is left in the log.
+            let log = with_ending(path, "-wal");
+            if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+                return Err(StoreError::Io { path: log, why: UNMERGED.to_owned() });
+            }
+            open(&address_of_unchanging(path), flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        opened => opened,
+    }
+    .map_err(|error| StoreError::database(path, &error))
+}
+
+const UNMERGED: &str = "the disk is read-only, and this log holds entries that have to be merged \
+                        into the journal first; copy the folder to where it can be written, and \
+                        name the copy with --home DIR";
+
+/// Asking to write an existing file changes nothing in it.
+fn is_on_read_only_disk(path: &Path) -> bool {
+    let opened = std::fs::OpenOptions::new().write(true).open(path);
+    opened.is_err_and(|error| error.kind() == std::io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// For a file that nobody changes while it is read.
+fn address_of_unchanging(path: &Path) -> PathBuf {
+    let mut address = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                address.push(char::from(*byte));
+            }
+            other => address.push_str(&format!("%{other:02x}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    PathBuf::from(address)
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 pub(crate) fn genesis(connection: &Connection) -> rusqlite::Result<Hash> {

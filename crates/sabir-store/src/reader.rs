@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{Hash, Link, entry_hash};
-use crate::connection::open_reader;
+use crate::connection::{genesis, open_reader};
 use crate::entry::{Entry, Kind, Parent, SessionId};
 use crate::error::{StoreError, Tampered};
 use crate::journal::{Broken, COLUMNS, Columns, UNREADABLE, to_sql};
@@ -146,6 +146,21 @@ impl Reader {
                 .and_then(|seqs| seqs.into_iter().map(|seq| self.row(seq, Line::of)).collect()),
         };
         lines.map_err(|broken| broken.at(&self.path))
+    }
+
+    /// The hash that the entry with this number has to follow.
+    ///
+    /// # Errors
+    ///
+    /// When the file or the entry before it cannot be read.
+    pub fn hash_before(&self, seq: u64) -> Result<Hash, StoreError> {
+        match seq {
+            0 | 1 => genesis(&self.connection).map_err(|error| self.database(&error)),
+            _ => {
+                let before = self.row(seq - 1, |columns| Ok(Line::of(columns)?.hash));
+                before.map_err(|broken| broken.at(&self.path))
+            }
+        }
     }
 
     /// Where the turn with this response ended; the first time, if several sessions name it.

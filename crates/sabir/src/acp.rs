@@ -7,6 +7,7 @@ use clap::Args;
 use crate::agent_args::{AgentArgs, runtime};
 use crate::exit::Exit;
 use crate::output::Notes;
+use crate::signals::Signals;
 
 /// Serve an editor over standard input and output (Agent Client Protocol)
 ///
@@ -18,11 +19,12 @@ Examples:
   sabir acp --model gpt-5        start this from an editor
   sabir acp --model m --base-url http://127.0.0.1:8080/v1 --approval untrusted
 
-When the input ends, everything that was started ends too.
+When the input ends, and on Ctrl-C, SIGTERM and SIGHUP, everything that was started ends too.
 
 Exit codes:
-  0  the editor is gone
-  2  the command line is wrong, or the engine cannot be opened")]
+  0    the editor is gone
+  2    the command line is wrong, or the engine cannot be opened
+  130  interrupted; 129 and 143 after SIGHUP and SIGTERM")]
 pub(crate) struct AcpArgs {
     #[command(flatten)]
     agent: AgentArgs,
@@ -38,12 +40,17 @@ impl AcpArgs {
                 return Exit::Unusable.into();
             }
         };
-        runtime.block_on(async {
-            sabir_net::serve_acp(&engine, self.agent.configure()).await;
+        let stopped = runtime.block_on(async {
+            let mut signals = Signals::listen();
+            let stopped = tokio::select! {
+                () = sabir_net::serve_acp(&engine, self.agent.configure()) => None,
+                stop = signals.next() => Some(stop),
+            };
             engine.shutdown().await;
+            stopped
         });
         // A thread may still be waiting for a line on standard input.
         runtime.shutdown_background();
-        Exit::Done.into()
+        stopped.map_or(Exit::Done.into(), |stop| stop.exit_code().into())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use sabir_engine::{ConfigureSession, ProviderSettings, WireApi};
 use sabir_host::process::Runner;
@@ -70,11 +70,16 @@ pub(crate) enum Sandbox {
 impl AgentArgs {
     /// Opens the engine, with what was said here as the default of its sessions.
     pub(crate) fn open(&self) -> anyhow::Result<Engine> {
-        self.open_with(Self::runner()?)
+        self.open_with(Self::runner()?, Vec::new())
     }
 
-    /// The same, where commands are run by a runner that knows more.
-    pub(crate) fn open_with(&self, runner: Runner) -> anyhow::Result<Engine> {
+    /// The same, where commands are run by a runner that knows more, and with more files that
+    /// neither commands nor tools may read.
+    pub(crate) fn open_with(
+        &self,
+        runner: Runner,
+        key_files: Vec<PathBuf>,
+    ) -> anyhow::Result<Engine> {
         let home = self.home.resolve()?;
         let config = self.config_file()?;
         let providers = Providers::load(&config)?;
@@ -87,7 +92,12 @@ impl AgentArgs {
             sandbox_policy: self.sandbox_policy(),
             cwd,
         };
-        Ok(Engine::open(Setup { home, runner, providers, mcp, defaults })?)
+        Ok(Engine::open(Setup { home, runner, providers, key_files, mcp, defaults })?)
+    }
+
+    /// The providers of the configuration file.
+    pub(crate) fn providers(&self) -> anyhow::Result<Providers> {
+        Ok(Providers::load(&self.config_file()?)?)
     }
 
     /// What was said here, over what is stored of a session.
@@ -122,7 +132,14 @@ impl AgentArgs {
 
     fn config_file(&self) -> anyhow::Result<PathBuf> {
         match &self.config {
-            Some(config) => Ok(config.clone()),
+            // The one in the home need not be there; one that is named must be.
+            Some(config) => match config.try_exists() {
+                Ok(true) => Ok(config.clone()),
+                Ok(false) => bail!("{}: there is no such configuration file", config.display()),
+                Err(error) => {
+                    Err(error).with_context(|| format!("{}: cannot be read", config.display()))
+                }
+            },
             None => Ok(self.home.resolve()?.join("sabir.toml")),
         }
     }

@@ -24,6 +24,12 @@ impl HomeArgs {
         }
         std::path::absolute(&home).with_context(|| format!("{}: cannot be home", home.display()))
     }
+
+    /// The option as it was given, for a command line that has to find the same files.
+    pub(crate) fn as_said(&self) -> Vec<String> {
+        let home = self.home.as_ref().and_then(|_| self.resolve().ok());
+        home.map(|home| vec!["--home".to_owned(), home.display().to_string()]).unwrap_or_default()
+    }
 }
 
 /// What is said on the command line, else `$SABIR_HOME`, else the XDG data directory.

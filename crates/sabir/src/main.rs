@@ -30,6 +30,7 @@ mod report;
 mod run;
 mod sandbox;
 mod sessions;
+mod signals;
 mod tokens;
 mod tongue;
 

@@ -108,13 +108,10 @@ impl ProtoArgs {
         let server = Server::bind(listens, token).await?;
         // What a command is told to do through a listener of ours is not confined by its sandbox.
         let mut runner = AgentArgs::runner()?.hiding(server.sockets());
-        if let Some(file) = &self.token_file {
-            runner = runner.hiding([std::path::absolute(file)?]);
-        }
         if server.has_open_port() {
             runner = runner.without_network();
         }
-        let engine = self.agent.open_with(runner)?;
+        let engine = self.agent.open_with(runner, self.token_file.iter().cloned().collect())?;
         for listening in server.listening() {
             if self.json {
                 let mut output = Output::stdout();

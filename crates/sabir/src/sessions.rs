@@ -1,5 +1,6 @@
 //! `sabir sessions`, `resume`, `fork` and `replay`: what was, and going on from it.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -7,7 +8,10 @@ use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use sabir_base::text::without_hidden;
 use sabir_engine::{ConfigureSession, Event};
-use sabir_store::{Line, Reader, Scope, SessionFilter, SessionId, SessionSummary, StoreError};
+use sabir_store::{
+    Hash, Line, Reader, Scope, SessionFilter, SessionId, SessionSummary, StoreError,
+};
+use serde::{Deserialize, Serialize};
 
 use crate::agent_args::AgentArgs;
 use crate::cli::OneFile;
@@ -71,7 +75,8 @@ pub(crate) struct ResumeArgs {
     /// The session; without it, the one used last in this directory
     #[arg(value_name = "ID")]
     id: Option<String>,
-    /// What to do next; without it, tasks are read from the terminal, one a line
+    /// What to do next; without it, tasks are read from the terminal, one a line, or all of
+    /// standard input is the task
     #[arg(value_name = "TASK")]
     task: Option<String>,
     #[command(flatten)]
@@ -115,7 +120,7 @@ Examples:
 
 Exit codes:
   0  the session was shown
-  1  the file is not what was exported
+  1  the file is not what was exported, or not all of it
   2  the file cannot be read")]
 pub(crate) struct ReplayArgs {
     #[command(flatten)]
@@ -158,36 +163,59 @@ fn in_one_line(session: &SessionSummary) -> String {
     format!("{}  {} {turns}  {}  {title}", session.id.as_str(), session.turns, session.cwd)
 }
 
+/// The last line of an export. Without it, what was cut off would not be missed.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExportEnd {
+    session_id: SessionId,
+    /// How many lines stand above.
+    entries: u64,
+    /// What an entry follows, by its number, where that is an entry of another session.
+    before: BTreeMap<u64, Hash>,
+}
+
 fn export(home: &HomeArgs, id: &str, output: &mut Output) -> anyhow::Result<Exit> {
     let reader = Reader::open(&home.resolve()?)?;
-    let id = SessionId::new(id);
+    let mut end = ExportEnd { session_id: SessionId::new(id), entries: 0, before: BTreeMap::new() };
     let mut after = 0;
     loop {
-        let lines = reader.journal(Scope::Session(&id), after, 1000)?;
-        let Some(last) = lines.last() else { break };
-        after = last.seq;
+        let lines = reader.journal(Scope::Session(&end.session_id), after, 1000)?;
+        if lines.is_empty() {
+            break;
+        }
         for line in &lines {
+            if end.entries == 0 || line.seq != after + 1 {
+                end.before.insert(line.seq, reader.hash_before(line.seq)?);
+            }
+            after = line.seq;
+            end.entries += 1;
             serde_json::to_writer(&mut *output, line)?;
             writeln!(output)?;
         }
     }
-    if after == 0 {
-        bail!("no session {} is stored here: `sabir sessions` lists those that are", id.as_str());
+    if end.entries == 0 {
+        bail!("no session {id} is stored here: `sabir sessions` lists those that are");
     }
+    serde_json::to_writer(&mut *output, &end)?;
+    writeln!(output)?;
     Ok(Exit::Done)
 }
 
 impl ResumeArgs {
     pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
-        let id = match self.id.clone().map_or_else(|| self.last_here(), Ok) {
-            Ok(id) => id,
+        let ready = self.how.task(self.task.clone()).and_then(|task| {
+            let id = self.id.clone().map_or_else(|| self.last_here(), Ok)?;
+            Ok((id, task))
+        });
+        let (id, task) = match ready {
+            Ok(ready) => ready,
             Err(error) => {
                 notes.error(error);
                 return Exit::Unusable.into();
             }
         };
         let configure = ConfigureSession { session_id: Some(id), ..self.agent.configure() };
-        converse(&self.agent, configure, self.task, None, &self.how, notes)
+        converse(&self.agent, configure, task, &self.how, notes)
     }
 
     fn last_here(&self) -> anyhow::Result<String> {
@@ -204,48 +232,57 @@ impl ResumeArgs {
 
 impl ForkArgs {
     pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
-        let forked = self.agent.open().and_then(|engine| {
-            engine.fork(&self.id, &self.at).map_err(|words| anyhow::anyhow!(words))
-        });
-        let id = match forked {
-            Ok(id) => id,
+        // Before anything is forked.
+        let ready = self.task.clone().map(|task| self.how.task(Some(task))).transpose();
+        let ready = ready.and_then(|task| Ok((self.agent.open()?, task.flatten())));
+        let (engine, task) = match ready {
+            Ok(ready) => ready,
             Err(error) => {
                 notes.error(error);
                 return Exit::Unusable.into();
             }
         };
-        if self.task.is_none() {
+        let id = match engine.fork(&self.id, &self.at) {
+            Ok(id) => id,
+            Err(words) => {
+                notes.error(anyhow::anyhow!(words));
+                return Exit::Found.into();
+            }
+        };
+        // The engine that goes on opens the same home.
+        drop(engine);
+        if task.is_none() {
             let mut output = Output::stdout();
-            let _ = writeln!(output, "{id}").and_then(|()| output.flush());
-            return Exit::Done.into();
+            return match writeln!(output, "{id}").and_then(|()| output.flush()) {
+                Ok(()) => Exit::Done.into(),
+                Err(error) => {
+                    notes.error(anyhow::Error::from(error).context("<stdout>: cannot be written"));
+                    Exit::Unusable.into()
+                }
+            };
         }
         let configure = ConfigureSession { session_id: Some(id), ..self.agent.configure() };
-        converse(&self.agent, configure, self.task, None, &self.how, notes)
+        converse(&self.agent, configure, task, &self.how, notes)
     }
 }
 
 impl ReplayArgs {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         let source = self.file.read()?;
+        let (lines, end) = split_end(&source.text);
         let mut screen = Screen::new(false);
         let mut before: Option<Line> = None;
-        for (index, text) in source.text.lines().enumerate() {
-            let number = index + 1;
+        for (number, text) in (1..).zip(lines.lines()) {
             let line: Line = match serde_json::from_str(text) {
                 Ok(line) => line,
                 Err(error) => {
-                    notes
-                        .error(anyhow::anyhow!("line {number} was not exported by sabir: {error}"));
-                    return Ok(Exit::Found);
+                    let words = format!("line {number} was not exported by sabir: {error}");
+                    return Ok(found(notes, words));
                 }
             };
-            // Entries of other sessions lie between, so that only neighbours can be checked here.
-            if let Some(before) = &before
-                && line.seq == before.seq + 1
-                && !line.follows(&before.hash)
-            {
-                notes.error(anyhow::anyhow!("line {number} was changed after it was written"));
-                return Ok(Exit::Found);
+            if let Err(words) = check(&line, before.as_ref(), end.as_ref()) {
+                output.flush()?;
+                return Ok(found(notes, format!("line {number}: {words}")));
             }
             if line.kind == "event" {
                 if self.json {
@@ -259,6 +296,53 @@ impl ReplayArgs {
             }
             before = Some(line);
         }
-        Ok(Exit::Done)
+        output.flush()?;
+        if screen.has_failed() {
+            return Ok(Exit::Unusable);
+        }
+        let entries = lines.lines().count() as u64;
+        Ok(match end {
+            _ if entries == 0 => found(notes, "there is no entry in it".to_owned()),
+            None => found(notes, "the end of the export is missing".to_owned()),
+            Some(end) if end.entries != entries => {
+                let words =
+                    format!("{} entries were exported, and {entries} are here", end.entries);
+                found(notes, words)
+            }
+            Some(_) => Exit::Done,
+        })
     }
+}
+
+/// The entries, and the line behind them.
+fn split_end(text: &str) -> (&str, Option<ExportEnd>) {
+    let text = text.trim_end_matches('\n');
+    let (lines, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    match serde_json::from_str(last) {
+        Ok(end) => (lines, Some(end)),
+        Err(_) => (text, None),
+    }
+}
+
+/// Whether the entry is what was written, behind what was written before it. Entries of other
+/// sessions may lie between; the end of the export knows the hashes of those.
+fn check(line: &Line, before: Option<&Line>, end: Option<&ExportEnd>) -> Result<(), &'static str> {
+    let neighbour = before.filter(|before| before.seq.checked_add(1) == Some(line.seq));
+    let known = end.and_then(|end| end.before.get(&line.seq));
+    let previous = neighbour.map(|before| &before.hash).or(known);
+    match previous {
+        _ if before.is_some_and(|before| before.seq >= line.seq) => Err("it is not in its place"),
+        _ if end.is_some_and(|end| end.session_id != line.session_id) => {
+            Err("it belongs to another session")
+        }
+        Some(previous) if !line.follows(previous) => Err("it was changed after it was written"),
+        None if end.is_some() => Err("entries before it are missing"),
+        // Nobody knows what it follows; that the end is missing is said at the end.
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn found(notes: &mut Notes, words: String) -> Exit {
+    notes.error(anyhow::anyhow!(words));
+    Exit::Found
 }

@@ -59,7 +59,10 @@ impl Turn<'_> {
     ) -> Result<Finished, Failure> {
         let actions = self.actions;
         let tmpdir = std::env::var_os("TMPDIR").map(PathBuf::from).filter(|it| it.is_absolute());
-        let own = OwnState { folders: actions.own_state(), ..OwnState::default() };
+        let own = OwnState {
+            folders: actions.own_state(),
+            key_files: actions.key_files.paths().to_vec(),
+        };
         let confinement = match place {
             Where::Unconfined => Confinement::FullAccess,
             Where::Confined => {

@@ -14,7 +14,7 @@ use super::place::Place;
 use super::request::{Change, Search};
 use super::{Content, Failure, MOST_BYTES, Turn, content};
 use crate::files::Root;
-use crate::tools;
+use crate::tools::{self, Look};
 
 impl Turn<'_> {
     pub(super) async fn read(self, path: &str) -> Result<Content, Failure> {
@@ -22,12 +22,19 @@ impl Turn<'_> {
         self.pass(&decision, &decision.reason, format!("read {path}")).await?;
         let (root, place) = (Arc::clone(&self.actions.root), self.actions.place.clone());
         let (path, stop) = (path.to_owned(), self.stop.clone());
+        let key_files = self.actions.key_files.clone();
         self.look(move || {
             let found = Place::find(&path, &place)?;
             if found.path.is_dir() {
                 let list = ListDir { path: None, depth: None, limit: None };
-                let listed = tools::list_dir(&found.path, &list, &|| stop.is_cancelled())?;
+                let is_stopped = || stop.is_cancelled();
+                let cwd = &found.path;
+                let look = Look { cwd, key_files: &key_files, is_stopped: &is_stopped };
+                let listed = tools::list_dir(look, &list)?;
                 return Ok(content([("folder", true.into()), ("text", listed.into())]));
+            }
+            if found.path.metadata().is_ok_and(|facts| key_files.has(&facts)) {
+                return Err(format!("{path} holds a key, which is hidden"));
             }
             let (file, found) = Place::find_file(&path, &place)?;
             let text = text_of(&root, &file)?.ok_or_else(|| format!("{file}: no such file"))?;
@@ -40,6 +47,7 @@ impl Turn<'_> {
         let decision = self.judge(Deed::Read);
         self.pass(&decision, &decision.reason, format!("search {path}")).await?;
         let (root, path, stop) = (self.actions.place.clone(), path.to_owned(), self.stop.clone());
+        let key_files = self.actions.key_files.clone();
         let search = SearchCall {
             pattern: search.pattern.clone(),
             path: None,
@@ -50,7 +58,10 @@ impl Turn<'_> {
             let place = Place::find(&path, &root)?;
             let search =
                 SearchCall { path: Some(place.path.to_string_lossy().into_owned()), ..search };
-            let found = tools::find_lines(root.as_ref(), &search, &|| stop.is_cancelled())?;
+            let is_stopped = || stop.is_cancelled();
+            let cwd = root.as_ref();
+            let look = Look { cwd, key_files: &key_files, is_stopped: &is_stopped };
+            let found = tools::find_lines(look, &search)?;
             let matches = found.lines.len();
             let lines = found.lines.into_iter().map(Value::from).collect::<Vec<_>>();
             let mut said = content([("matches", matches.into()), ("found", lines.into())]);

@@ -144,7 +144,8 @@ impl Actor {
             tmpdir: tmpdir(),
             own_state: vec![text_of(&shared.home)?],
         };
-        let confinement = super::work::reach(&settings, sabir_policy::Confinement::Confined);
+        let confinement =
+            super::work::reach(&self.engine, &settings, sabir_policy::Confinement::Confined);
         shared.runner.admits(&confinement).map_err(|error| error.to_string())?;
         let facts = SessionFacts {
             cwd: settings.cwd.clone(),

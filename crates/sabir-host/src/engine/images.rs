@@ -1,6 +1,10 @@
 //! Pictures of this machine, put into the message itself: a model cannot open files.
 
+use std::path::Path;
+
 use sabir_engine::InputItem;
+
+use crate::reading;
 
 /// What providers take at most, and more than a screen needs.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
@@ -25,14 +29,16 @@ pub(super) async fn embed(items: Vec<InputItem>) -> Result<Vec<InputItem>, Strin
 }
 
 fn read(path: &str) -> Result<String, String> {
-    let facts = std::fs::metadata(path).map_err(|error| format!("cannot be opened: {error}"))?;
+    let (file, facts) =
+        reading::open(Path::new(path)).map_err(|error| format!("cannot be opened: {error}"))?;
     if !facts.is_file() {
         return Err("is not a file".to_owned());
     }
-    if facts.len() > MOST_BYTES {
-        return Err(format!("is larger than {} MiB", MOST_BYTES / (1024 * 1024)));
-    }
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
+    // Its length is only what was true a moment ago.
+    let bytes = reading::read_at_most(&file, MOST_BYTES);
+    let bytes = bytes.map_err(|error| format!("cannot be read: {error}"))?;
+    let bytes =
+        bytes.ok_or_else(|| format!("is larger than {} MiB", MOST_BYTES / (1024 * 1024)))?;
     let kind = match bytes.as_slice() {
         [0x89, b'P', b'N', b'G', ..] => "png",
         [0xff, 0xd8, 0xff, ..] => "jpeg",
@@ -63,6 +69,28 @@ fn base64(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whatever length it said it had.
+    #[test]
+    fn no_more_is_read_than_fits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large.png");
+        std::fs::File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        assert_eq!(read(path.to_str().unwrap()).unwrap_err(), "is larger than 8 MiB");
+        // Files of the kernel say that they are empty.
+        let said = read("/proc/self/maps").unwrap_err();
+        assert_eq!(said, "is neither PNG, JPEG, GIF nor WebP");
+    }
+
+    /// A pipe that nobody writes into.
+    #[test]
+    fn a_pipe_is_no_picture() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        assert_eq!(read(pipe.to_str().unwrap()).unwrap_err(), "is not a file");
+    }
 
     #[test]
     fn base64_is_that_of_the_rfc() {

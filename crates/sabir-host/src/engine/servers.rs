@@ -6,29 +6,30 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sabir_engine::{OfferedTool, ToolResult};
-use sabir_policy::{ServerTrust, ToolEffects, ToolHints};
 use serde_json::Value;
 use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
-use crate::mcp::{self, ExternalTool, Mcp, McpConfig, McpNotice};
+use crate::mcp::{ExternalTool, Mcp, McpConfig, McpNotice};
 
 /// What the engine holds.
 #[derive(Debug)]
 pub(super) struct Servers {
     config: McpConfig,
     directory: PathBuf,
+    /// What supervises them.
+    helper: PathBuf,
     /// Holds nothing when the engine was shut down first.
     started: OnceCell<Option<Arc<Mcp>>>,
     stop: CancellationToken,
 }
 
 impl Servers {
-    pub(super) fn new(config: McpConfig, directory: PathBuf) -> Self {
+    pub(super) fn new(config: McpConfig, directory: PathBuf, helper: PathBuf) -> Self {
         let (started, stop) = (OnceCell::new(), CancellationToken::new());
-        Self { config, directory, started, stop }
+        Self { config, directory, helper, started, stop }
     }
 
     fn running(&self) -> Option<&Arc<Mcp>> {
@@ -40,7 +41,8 @@ impl Servers {
     async fn start(&self) -> Option<Arc<Mcp>> {
         let start = async {
             let environment = crate::secrets::vars().collect();
-            let starting = Mcp::start(self.config.clone(), environment, &self.directory);
+            let (config, helper) = (self.config.clone(), self.helper.clone());
+            let starting = Mcp::start(config, environment, &self.directory, helper);
             tokio::select! {
                 mcp = starting => Some(Arc::new(mcp)),
                 () = self.stop.cancelled() => None,
@@ -178,12 +180,6 @@ impl Watched {
     }
 }
 
-/// A tool with what may be believed about it.
 fn offer(tool: ExternalTool) -> OfferedTool {
-    let hints = ToolHints {
-        read_only: Some(tool.effects == mcp::ToolEffects::ReadOnly),
-        destructive: Some(tool.effects == mcp::ToolEffects::Destructive),
-    };
-    let trust = if tool.trusted { ServerTrust::Trusted } else { ServerTrust::Untrusted };
-    OfferedTool { info: tool.info, effects: ToolEffects::from_hints(hints, trust) }
+    OfferedTool { info: tool.info, effects: tool.effects }
 }

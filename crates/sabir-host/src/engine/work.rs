@@ -20,7 +20,7 @@ use super::{DEEPEST, Engine, PATCH_JOURNAL};
 use crate::files::{self, Root};
 use crate::process::{self, Bound, Exec};
 use crate::sandbox::{Confinement, Limits, OwnState};
-use crate::tools;
+use crate::tools::{self, Look};
 
 /// A patch that was tried and waits to be allowed.
 pub(super) struct Prepared {
@@ -66,7 +66,7 @@ impl Actor {
         let doing = async move {
             match work {
                 Work::Exec { command, cwd, timeout_ms, confinement } => {
-                    let confinement = reach(&settings, confinement);
+                    let confinement = reach(&engine, &settings, confinement);
                     let exec = Exec {
                         argv: command,
                         cwd: PathBuf::from(cwd),
@@ -163,7 +163,11 @@ async fn undo(engine: &Engine, changes: Vec<serde_json::Value>) -> ToolResult {
 }
 
 /// What a command may touch.
-pub(super) fn reach(settings: &Settings, confinement: sabir_policy::Confinement) -> Confinement {
+pub(super) fn reach(
+    engine: &Engine,
+    settings: &Settings,
+    confinement: sabir_policy::Confinement,
+) -> Confinement {
     if confinement == sabir_policy::Confinement::Unconfined {
         return Confinement::FullAccess;
     }
@@ -173,7 +177,7 @@ pub(super) fn reach(settings: &Settings, confinement: sabir_policy::Confinement)
         settings.tmpdir.as_deref().map(Path::new),
         &OwnState {
             folders: settings.own_state.iter().map(PathBuf::from).collect(),
-            ..OwnState::default()
+            key_files: engine.shared.key_files.paths().to_vec(),
         },
     )
 }
@@ -219,6 +223,9 @@ async fn run(
     }
 }
 
+/// Something that only looks.
+type LookWork = Box<dyn FnOnce(Look<'_>) -> Result<String, String> + Send>;
+
 async fn call(
     engine: &Engine,
     settings: Arc<Settings>,
@@ -227,25 +234,20 @@ async fn call(
     stop: CancellationToken,
 ) -> ToolResult {
     let cwd = PathBuf::from(&settings.cwd);
+    let look = |work: LookWork| {
+        let (key_files, stop) = (engine.shared.key_files.clone(), stop.clone());
+        tokio::task::spawn_blocking(move || {
+            let is_stopped = || stop.is_cancelled();
+            work(Look { cwd: &cwd, key_files: &key_files, is_stopped: &is_stopped })
+        })
+    };
     let work = match call {
         ToolCall::SpawnAgent(spawn) => {
             return self::spawn(engine, settings, depth, spawn, stop).await;
         }
-        ToolCall::ReadFile(read) => {
-            tokio::task::spawn_blocking(move || tools::read_file(&cwd, &read))
-        }
-        ToolCall::Search(search) => {
-            let stop = stop.clone();
-            tokio::task::spawn_blocking(move || {
-                tools::search(&cwd, &search, &|| stop.is_cancelled())
-            })
-        }
-        ToolCall::ListDir(list) => {
-            let stop = stop.clone();
-            tokio::task::spawn_blocking(move || {
-                tools::list_dir(&cwd, &list, &|| stop.is_cancelled())
-            })
-        }
+        ToolCall::ReadFile(read) => look(Box::new(move |look| tools::read_file(look, &read))),
+        ToolCall::Search(search) => look(Box::new(move |look| tools::search(look, &search))),
+        ToolCall::ListDir(list) => look(Box::new(move |look| tools::list_dir(look, &list))),
         ToolCall::External { name, arguments } => {
             return engine.shared.servers.call(&name, arguments, stop).await;
         }

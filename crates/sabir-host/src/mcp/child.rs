@@ -1,25 +1,27 @@
-//! A server as a child process: its environment, its own process group, its last words, its end.
-//! It knows pipes and signals, no message.
+//! A server as a child process: its environment, its last words, its end. It knows pipes, no
+//! message.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
-use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use sabir_base::text::one_line;
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::net::unix::pipe;
+use tokio::process::{ChildStderr, ChildStdout};
 use tokio::task::JoinHandle;
 
 use super::config::StdioConfig;
 use super::redaction::Redaction;
 use crate::process::environment::sounds_secret;
+use crate::process::{End as Ending, Served, Streams};
+use crate::sandbox::Limits;
+use crate::sandbox::wire::{Command, Status};
 
 /// The environment that this program was started with.
 #[derive(Clone, Default)]
@@ -27,14 +29,24 @@ pub(super) struct Environment {
     variables: BTreeMap<OsString, OsString>,
 }
 
-/// A running server. Dropping it kills its whole process group.
+/// A running server. Dropping it ends it and everything that it started.
 #[derive(Debug)]
 pub(super) struct Child {
-    process: tokio::process::Child,
-    group: Option<Pid>,
-    stderr: JoinHandle<()>,
+    program: String,
+    served: Served,
+    stderr: AbortOnDrop,
     last_words: Arc<Mutex<LastWords>>,
 }
+
+/// How a server ended, in words.
+pub(super) enum End {
+    NeverStarted(String),
+    Over(String),
+}
+
+/// Reads what a server writes for as long as we have the server.
+#[derive(Debug)]
+struct AbortOnDrop(JoinHandle<()>);
 
 /// Output of a child, which must part its messages by line ends before they grow too long.
 #[derive(Debug)]
@@ -94,87 +106,68 @@ impl std::fmt::Debug for Environment {
 
 impl Child {
     /// Starts the program; `directory` is where it works.
-    pub(super) fn start(
+    pub(super) async fn start(
         config: &StdioConfig,
         environment: &Environment,
         directory: &Path,
+        helper: &Path,
         redaction: &mut Redaction,
-    ) -> Result<(Self, GuardedOutput, ChildStdin), String> {
-        let mut process = Command::new(&config.program)
-            .args(&config.arguments)
-            .env_clear()
-            .envs(environment.for_child(config, redaction))
-            .current_dir(directory)
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| spawn_problem(config, directory, &error))?;
-        let group = process.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    ) -> Result<(Self, GuardedOutput, pipe::Sender), String> {
+        if !directory.is_dir() {
+            return Err(format!("there is no folder `{}`", directory.display()));
+        }
+        let program = config.program.clone();
+        let mut argv = vec![program.clone()];
+        argv.extend(config.arguments.iter().cloned());
+        let env = environment.for_child(config, redaction).into_iter().collect();
+        // A server belongs to the person who configured it, and is not counted.
+        let limits = Limits { processes: u32::MAX, file_size: None };
+        let command = Command { argv, cwd: directory.to_owned(), env, limits };
+        let (served, streams) = Served::start(helper, command)
+            .await
+            .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
+        let Streams { input, output, errors } = streams;
         let last_words = Arc::new(Mutex::new(LastWords::default()));
-        let (Some(stdin), Some(output), Some(stderr)) =
-            (process.stdin.take(), process.stdout.take(), process.stderr.take())
-        else {
-            return Err("its pipes are missing".to_owned());
-        };
-        let drain = tokio::spawn(drain(stderr, Arc::clone(&last_words)));
+        let stderr = AbortOnDrop(tokio::spawn(drain(errors, Arc::clone(&last_words))));
         let output = GuardedOutput { output, length: 0, last_words: Arc::clone(&last_words) };
-        Ok((Self { process, group, stderr: drain, last_words }, output, stdin))
+        Ok((Self { program, served, stderr, last_words }, output, input))
     }
 
     /// Waits for the child to end by itself, which it should when its input is closed; then ends
-    /// its group, whatever is left of it. Says how it ended and quotes its last words.
-    pub(super) async fn end(mut self, patience: Duration) -> String {
-        let _ = tokio::time::timeout(patience, self.exited()).await;
-        let alone = self.has_exited();
-        self.kill_group();
-        let status = self.process.wait().await;
-        // The group is gone and its number may be given to others from now on.
-        self.group = None;
-        // Nobody holds the other end now but what left the group.
-        let _ = tokio::time::timeout(DRAIN_PATIENCE, &mut self.stderr).await;
-        let words = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut report = match (words.flooded, alone, status) {
-            (true, ..) => format!("it sent a message longer than {} MiB", MAX_MESSAGE >> 20),
-            (false, true, Ok(status)) => describe_exit(status),
-            (false, false, _) => "it was ended".to_owned(),
-            (false, true, Err(error)) => format!("it ended, and its status is lost: {error}"),
+    /// it, and whatever is left of it. Says how it ended and quotes its last words.
+    pub(super) async fn end(self, patience: Duration) -> End {
+        let Self { program, served, mut stderr, last_words } = self;
+        let end = served.end(patience).await;
+        // Everybody who could hold the other end is gone.
+        let _ = tokio::time::timeout(DRAIN_PATIENCE, &mut stderr.0).await;
+        let words = last_words.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = match end {
+            _ if words.flooded => {
+                format!("it sent a message longer than {} MiB", MAX_MESSAGE >> 20)
+            }
+            Ending::Alone(Status::Exited(code)) => format!("it exited with status {code}"),
+            Ending::Alone(Status::Signalled(signal)) => format!("it was killed by signal {signal}"),
+            Ending::Alone(Status::NotStarted { code: 127, .. }) => {
+                return End::NeverStarted(format!("there is no program `{program}`"));
+            }
+            Ending::Alone(Status::NotStarted { message, .. }) => {
+                return End::NeverStarted(format!("it cannot be run: {message}"));
+            }
+            // Servers are not counted.
+            Ending::Alone(Status::TooManyProcesses) | Ending::Told => "it was ended".to_owned(),
+            Ending::Lost(error) => format!("how it ended is lost: {error}"),
         };
         if let Some(quoted) = words.quote() {
             report.push_str("; its last words: ");
             report.push_str(&quoted);
         }
-        report
-    }
-
-    /// Ends once the process is dead. It stays a zombie, so that its number, which is its group's,
-    /// is not given to another before the group is killed.
-    async fn exited(&self) {
-        while !self.has_exited() {
-            tokio::time::sleep(POLL).await;
-        }
-    }
-
-    fn has_exited(&self) -> bool {
-        let Some(group) = self.group else { return true };
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        !matches!(waitid(WaitId::Pid(group), options), Ok(None))
-    }
-
-    fn kill_group(&self) {
-        if let Some(group) = self.group {
-            // It fails when nobody is left, which is what it is for.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        End::Over(report)
     }
 }
 
-impl Drop for Child {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
-        self.kill_group();
-        self.stderr.abort();
+        self.0.abort();
     }
 }
 
@@ -243,35 +236,13 @@ async fn drain(mut stderr: ChildStderr, last_words: Arc<Mutex<LastWords>>) {
     }
 }
 
-fn spawn_problem(config: &StdioConfig, directory: &Path, error: &io::Error) -> String {
-    if error.kind() != io::ErrorKind::NotFound {
-        return format!("`{}` cannot be run: {error}", config.program);
-    }
-    if directory.is_dir() {
-        return format!("there is no program `{}`", config.program);
-    }
-    format!("there is no folder `{}`", directory.display())
-}
-
-fn describe_exit(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt as _;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("it exited with status {code}"),
-        (None, Some(signal)) => format!("it was killed by signal {signal}"),
-        (None, None) => "it ended".to_owned(),
-    }
-}
-
 /// The longest message that a server may send: far more than we show of any, and no danger.
 pub(super) const MAX_MESSAGE: usize = 8 * 1024 * 1024;
 
 const MAX_LINES: usize = 8;
 const MAX_LINE: usize = 300;
 
-/// Often enough that nobody notices, rarely enough that it costs nothing.
-const POLL: Duration = Duration::from_millis(10);
-
-/// What is in the pipe is there at once; only a process outside the group keeps it open.
+/// What is in the pipe is there at once; only who was handed it by the server keeps it open.
 const DRAIN_PATIENCE: Duration = Duration::from_millis(300);
 
 /// A server that failed to start is given little time to end.

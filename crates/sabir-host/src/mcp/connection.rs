@@ -19,7 +19,7 @@ use sabir_base::text::one_line;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::child::{Child, Environment};
+use super::child::{Child, End, Environment};
 use super::config::{ServerConfig, Transport};
 use super::handler::Handler;
 use super::redaction::Redaction;
@@ -33,6 +33,8 @@ pub(super) struct Ground {
     pub(super) environment: Environment,
     /// Where children work unless told otherwise.
     pub(super) directory: PathBuf,
+    /// What supervises children.
+    pub(super) helper: PathBuf,
     pub(super) tools_changed: Arc<Notify>,
     /// Cancelled when all servers shut down.
     pub(super) stop: CancellationToken,
@@ -76,8 +78,14 @@ impl Ground {
                     None => self.directory.clone(),
                 };
                 let root = stdio.cwd.as_ref().and(file_address(&directory));
-                let (child, output, input) =
-                    Child::start(stdio, &self.environment, &directory, &mut redaction)?;
+                let (child, output, input) = Child::start(
+                    stdio,
+                    &self.environment,
+                    &directory,
+                    &self.helper,
+                    &mut redaction,
+                )
+                .await?;
                 self.greet((output, input), mode, root, Some(child), redaction).await
             }
             Transport::Http(config) => {
@@ -121,8 +129,10 @@ impl Ground {
             Ok(greeted) => greeted,
             Err(mut failure) => {
                 if let Some(child) = child {
-                    let end = child.end(child::PATIENCE_WITH_FAILED).await;
-                    failure.reason = format!("{}; {end}", failure.reason);
+                    failure.reason = match child.end(child::PATIENCE_WITH_FAILED).await {
+                        End::NeverStarted(why) => why,
+                        End::Over(end) => format!("{}; {end}", failure.reason),
+                    };
                 }
                 failure.reason = redaction.apply(&failure.reason);
                 return Err(failure);
@@ -159,6 +169,7 @@ impl Connection {
         // it up, so that both are awaited together and the kill decides.
         let ended = tokio::time::timeout(LEAVE, self.ended());
         let (end, _) = tokio::join!(child.end(patience), ended);
+        let (End::NeverStarted(end) | End::Over(end)) = end;
         Some(self.redaction.apply(&end))
     }
 }

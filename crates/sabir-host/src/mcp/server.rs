@@ -29,8 +29,6 @@ struct Notices {
     kept: VecDeque<McpNotice>,
     /// How many there ever were.
     count: u64,
-    /// How many were taken.
-    taken: u64,
 }
 
 /// The tools that a server offers now.
@@ -84,13 +82,6 @@ impl Board {
         notices.count += 1;
         drop(notices);
         self.changes.send_modify(|count| *count += 1);
-    }
-
-    pub(super) fn take(&self) -> Vec<McpNotice> {
-        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = notices.taken;
-        notices.taken = notices.count;
-        notices.since(taken)
     }
 
     /// Those from this number on, and the number of the next.

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use rmcp::model::{Tool, ToolAnnotations};
 use sabir_base::text::{clip, is_hidden, one_line, without_hidden};
 use sabir_engine::ToolInfo;
+use sabir_policy::{ServerTrust, ToolEffects, ToolHints};
 use serde_json::{Map, Value};
 
 use super::config::ServerConfig;
@@ -20,18 +21,8 @@ pub struct ExternalTool {
     pub server: String,
     /// The name that the server gave it.
     pub tool: String,
+    /// What it does, as far as the server is believed.
     pub effects: ToolEffects,
-    /// Whether the configuration trusts the server. The effects of a server that is not trusted
-    /// are its own claim and decide nothing.
-    pub trusted: bool,
-}
-
-/// What a tool is said to do to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolEffects {
-    ReadOnly,
-    Destructive,
-    Unknown,
 }
 
 /// The tools that a server lists, as far as they are offered, and what was left out and why.
@@ -76,8 +67,7 @@ pub(super) fn offer_tools(
             info: ToolInfo { name, description: describe(tool), parameters },
             server: config.name.clone(),
             tool: tool.name.to_string(),
-            effects: effects(tool.annotations.as_ref()),
-            trusted: config.trusted,
+            effects: effects(tool.annotations.as_ref(), config),
         });
     }
     if remarks.len() > MAX_REMARKS {
@@ -105,12 +95,13 @@ fn describe(tool: &Tool) -> String {
     clip(&without_hidden(text.trim()), MAX_DESCRIPTION).into_owned()
 }
 
-fn effects(annotations: Option<&ToolAnnotations>) -> ToolEffects {
-    match annotations {
-        Some(ToolAnnotations { destructive_hint: Some(true), .. }) => ToolEffects::Destructive,
-        Some(ToolAnnotations { read_only_hint: Some(true), .. }) => ToolEffects::ReadOnly,
-        _ => ToolEffects::Unknown,
-    }
+fn effects(annotations: Option<&ToolAnnotations>, config: &ServerConfig) -> ToolEffects {
+    let hints = ToolHints {
+        read_only: annotations.and_then(|it| it.read_only_hint),
+        destructive: annotations.and_then(|it| it.destructive_hint),
+    };
+    let trust = if config.trusted { ServerTrust::Trusted } else { ServerTrust::Untrusted };
+    ToolEffects::from_hints(hints, trust)
 }
 
 fn check_schema(schema: &Map<String, Value>) -> Result<Value, String> {

@@ -128,8 +128,8 @@ impl fmt::Debug for Provider {
 }
 
 impl Providers {
-    /// The provider that the layers of settings ask for, later ones over earlier ones: the
-    /// session's, then the command line's. `environment` looks a variable up.
+    /// The provider that the layers of settings ask for, later ones over earlier ones: the command
+    /// line's, then the session's. `environment` looks a variable up.
     ///
     /// A key, headers and query of the file are for the address in the file: where the settings
     /// name another one, they stay behind.

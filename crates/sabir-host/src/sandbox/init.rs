@@ -111,7 +111,7 @@ fn limit(resource: Resource, most: Option<u64>) -> Result<(), Errno> {
 }
 
 fn run_command(command: &Command, socket: &UnixStream) -> Status {
-    let child = match spawn(command) {
+    let child = match spawn(command, Stdio::null()) {
         Ok(child) => child,
         Err(status) => return status,
     };
@@ -140,7 +140,7 @@ fn run_command(command: &Command, socket: &UnixStream) -> Status {
 /// How long an orphan that ended may wait to be collected.
 pub(super) const STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-pub(super) fn spawn(command: &Command) -> Result<Pid, Status> {
+pub(super) fn spawn(command: &Command, input: Stdio) -> Result<Pid, Status> {
     let not_started = |code, message| Status::NotStarted { code, message };
     let [program, arguments @ ..] = command.argv.as_slice() else {
         return Err(not_started(127, "there is no command".to_owned()));
@@ -153,7 +153,7 @@ pub(super) fn spawn(command: &Command) -> Result<Pid, Status> {
         .args(arguments)
         .env_clear()
         .envs(command.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
+        .stdin(input)
         .process_group(0)
         .spawn();
     match spawned {

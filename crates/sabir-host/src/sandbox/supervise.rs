@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitStatus, getpid, kill_process, pidfd_open, set_child_subreaper,
@@ -18,8 +19,9 @@ use super::placeholder::Placeholders;
 use super::wire::{self, Entry, How, Proc, Report, Start, Status, Task};
 use super::{Confined, HELPER_ARGUMENT, bubblewrap, init, plan, tree};
 
-pub(super) fn run() -> ExitCode {
-    if close_what_was_inherited().is_err() {
+/// `input` is the number of the file that becomes the standard input of a command with full access.
+pub(super) fn run(input: Option<i32>) -> ExitCode {
+    if close_what_was_inherited(input).is_err() {
         return ExitCode::FAILURE;
     }
     let Ok(socket) = wire::inherited() else { return ExitCode::FAILURE };
@@ -32,7 +34,7 @@ pub(super) fn run() -> ExitCode {
             init::limit_files(task.command.limits)
                 .map_err(|errno| format!("cannot limit files: {errno}"))
         })
-        .and_then(|()| supervise(&socket, &task))
+        .and_then(|()| supervise(&socket, &task, input))
         .unwrap_or_else(Report::Failed);
     let _ = wire::send(&socket, &report);
     ExitCode::SUCCESS
@@ -40,26 +42,47 @@ pub(super) fn run() -> ExitCode {
 
 /// Whoever started the program may have left files open. A folder among them would lead a command
 /// past every mount.
-fn close_what_was_inherited() -> std::io::Result<()> {
+fn close_what_was_inherited(keep: Option<i32>) -> std::io::Result<()> {
     let names: Vec<_> = std::fs::read_dir("/proc/self/fd")?
         .map(|it| Ok(it?.file_name()))
         .collect::<Result<_, std::io::Error>>()?;
     let numbers = names.iter().filter_map(|name| name.to_str()?.parse::<i32>().ok());
-    for number in numbers.filter(|number| *number > 2) {
+    for number in numbers.filter(|number| *number > 2 && Some(*number) != keep) {
         // The folder that was just read is among them, and closed already.
         let _ = nix::unistd::close(number);
     }
     Ok(())
 }
 
-fn supervise(socket: &UnixStream, task: &Task) -> Result<Report, String> {
+/// Takes over a pipe by its number. Nobody may be left to write into it, so it is not waited for.
+fn take_pipe(number: i32) -> std::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let pipe = rustix::fs::open(format!("/proc/self/fd/{number}"), flags, Mode::empty())?;
+    rustix::fs::fcntl_setfl(&pipe, OFlags::empty())?;
+    nix::unistd::close(number)?;
+    Ok(pipe)
+}
+
+/// The end of a command's output is to be seen as soon as the command itself ends it.
+fn let_go_of_output() -> std::io::Result<()> {
+    let nothing = std::fs::File::options().write(true).open("/dev/null")?;
+    nix::unistd::dup2_stdout(&nothing)?;
+    nix::unistd::dup2_stderr(&nothing)?;
+    Ok(())
+}
+
+fn supervise(socket: &UnixStream, task: &Task, input: Option<i32>) -> Result<Report, String> {
     // Dropped last: `.git` may appear again when nobody is left to write it.
     let mut placeholders = Placeholders::default();
     let (child, inner) = match &task.how {
-        How::FullAccess => match init::spawn(&task.command) {
-            Ok(child) => (child, None),
-            Err(status) => return Ok(Report::Ended { status, left: Vec::new() }),
-        },
+        How::FullAccess => {
+            let pipe = input.map(take_pipe).transpose();
+            let pipe = pipe.map_err(|error| format!("cannot use its input: {error}"))?;
+            match init::spawn(&task.command, pipe.map_or_else(Stdio::null, Stdio::from)) {
+                Ok(child) => (child, None),
+                Err(status) => return Ok(Report::Ended { status, left: Vec::new() }),
+            }
+        }
         How::Bubblewrap { confined, .. } | How::Namespaces { confined } => {
             let (child, inner) = start(socket, task, confined, &mut placeholders)?;
             (child, Some(inner))
@@ -68,6 +91,9 @@ fn supervise(socket: &UnixStream, task: &Task) -> Result<Report, String> {
     // Only root may, and only root needs it: a fork bomb that no limit binds must not starve us. The
     // command was started before and keeps its own priority.
     let _ = rustix::process::setpriority_process(None, -10);
+    if input.is_some() {
+        let_go_of_output().map_err(|error| format!("cannot leave its output: {error}"))?;
+    }
     let confinement = if inner.is_some() { Confining::Starting } else { Confining::Never };
     let mut watch = Watch { child, inner, status: None, direct: None, confinement, failed: None };
     let outcome = watch.until_the_end(socket, task.command.limits.processes);
@@ -193,7 +219,7 @@ impl Watch {
                 files.push(PollFd::new(socket, PollFlags::IN));
                 files.extend(self.inner.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
                 // Under full access nobody else keeps a fork bomb small.
-                let is_alone = self.confinement == Confining::Never;
+                let is_alone = self.confinement == Confining::Never && processes != u32::MAX;
                 let wait = if deadline.is_some() || is_alone { &SHORT_STEP } else { &init::STEP };
                 if poll(&mut files, Some(wait)).is_ok() {
                     told = !files[1].revents().is_empty();

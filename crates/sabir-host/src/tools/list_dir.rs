@@ -5,19 +5,15 @@ use std::path::Path;
 use ignore::WalkBuilder;
 use sabir_engine::ListDir;
 
-use super::{Bounded, resolve};
+use super::{Bounded, Look, STOPPED};
 
 const DEFAULT_ENTRIES: u64 = 500;
 const MOST_ENTRIES: u64 = 10_000;
 const MOST_DEPTH: u64 = 32;
 
 /// The entries, one a line, folders with a slash, links with what they lead to.
-pub fn list_dir(
-    cwd: &Path,
-    list: &ListDir,
-    is_stopped: &dyn Fn() -> bool,
-) -> Result<String, String> {
-    let root = resolve(cwd, list.path.as_deref());
+pub(crate) fn list_dir(look: Look<'_>, list: &ListDir) -> Result<String, String> {
+    let root = look.resolve(list.path.as_deref());
     let name = list.path.as_deref().unwrap_or(".");
     let facts = root.metadata().map_err(|error| format!("{name}: {error}"))?;
     if !facts.is_dir() {
@@ -30,8 +26,8 @@ pub fn list_dir(
     let mut text = Bounded::new();
     let mut count = 0;
     for entry in walk.build() {
-        if is_stopped() {
-            return Err("stopped".to_owned());
+        if (look.is_stopped)() {
+            return Err(STOPPED.to_owned());
         }
         let Ok(entry) = entry else { continue };
         let Ok(path) = entry.path().strip_prefix(&root) else { continue };

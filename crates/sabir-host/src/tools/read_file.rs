@@ -1,12 +1,11 @@
 //! Reads lines of a text file.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 
 use sabir_engine::ReadFile;
 
-use super::{Bounded, resolve};
+use super::{Bounded, Look, STOPPED};
+use crate::reading;
 
 /// As many lines as a model reads at once with profit.
 const DEFAULT_LINES: u64 = 2000;
@@ -14,11 +13,14 @@ const DEFAULT_LINES: u64 = 2000;
 /// Longer lines are cut: they are data, not text.
 const MOST_LINE_BYTES: usize = 2000;
 
+/// Between two looks at whether to stop.
+const BUFFER_BYTES: usize = 64 * 1024;
+
 /// The lines, each with its number.
-pub fn read_file(cwd: &Path, read: &ReadFile) -> Result<String, String> {
-    let path = resolve(cwd, Some(&read.path));
+pub(crate) fn read_file(look: Look<'_>, read: &ReadFile) -> Result<String, String> {
+    let path = look.resolve(Some(&read.path));
     let name = &read.path;
-    let facts = path.metadata().map_err(|error| format!("{name}: {error}"))?;
+    let (file, facts) = reading::open(&path).map_err(|error| format!("{name}: {error}"))?;
     if facts.is_dir() {
         return Err(format!("{name} is a folder: use list_dir"));
     }
@@ -26,8 +28,10 @@ pub fn read_file(cwd: &Path, read: &ReadFile) -> Result<String, String> {
     if !facts.is_file() {
         return Err(format!("{name} is not a regular file"));
     }
-    let file = File::open(&path).map_err(|error| format!("{name}: {error}"))?;
-    let mut lines = BufReader::new(file);
+    if look.key_files.has(&facts) {
+        return Err(format!("{name} holds a key, which is hidden"));
+    }
+    let mut lines = BufReader::with_capacity(BUFFER_BYTES, file);
     let first = read.offset.unwrap_or(1).max(1);
     let last = first.saturating_add(read.limit.unwrap_or(DEFAULT_LINES)).saturating_sub(1);
     let mut text = Bounded::new();
@@ -35,8 +39,8 @@ pub fn read_file(cwd: &Path, read: &ReadFile) -> Result<String, String> {
     let mut line = Vec::new();
     loop {
         line.clear();
-        let more = read_line(&mut lines, &mut line).map_err(|error| format!("{name}: {error}"))?;
-        let Some(cut) = more else { break };
+        let more = read_line(&mut lines, &mut line, look.is_stopped);
+        let Some(cut) = more.map_err(|why| format!("{name}: {why}"))? else { break };
         number += 1;
         if number < first {
             continue;
@@ -62,12 +66,19 @@ pub fn read_file(cwd: &Path, read: &ReadFile) -> Result<String, String> {
 }
 
 /// Reads a line without its end, at most so much of it. `None` at the end of the file; otherwise
-/// whether the line was cut.
-fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Option<bool>> {
+/// whether the line was cut. Neither a file nor a line need have an end worth waiting for.
+fn read_line(
+    lines: &mut impl BufRead,
+    line: &mut Vec<u8>,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<Option<bool>, String> {
     let mut any = false;
     let mut cut = false;
     loop {
-        let bytes = lines.fill_buf()?;
+        if is_stopped() {
+            return Err(STOPPED.to_owned());
+        }
+        let bytes = lines.fill_buf().map_err(|error| error.to_string())?;
         if bytes.is_empty() {
             break;
         }

@@ -10,7 +10,8 @@ use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use sabir_engine::Search;
 
-use super::{MOST_BYTES, resolve};
+use super::{Look, MOST_BYTES, STOPPED};
+use crate::reading;
 
 const DEFAULT_LINES: u64 = 200;
 const MOST_LINES: u64 = 5000;
@@ -20,12 +21,8 @@ const MOST_LINE_BYTES: usize = 500;
 const MOST_REGEX_BYTES: usize = 4 * 1024 * 1024;
 
 /// The matching lines as `path:line:text`, in the order of their paths.
-pub fn search(
-    cwd: &Path,
-    search: &Search,
-    is_stopped: &dyn Fn() -> bool,
-) -> Result<String, String> {
-    let Found { lines, is_cut } = find_lines(cwd, search, is_stopped)?;
+pub(crate) fn search(look: Look<'_>, search: &Search) -> Result<String, String> {
+    let Found { lines, is_cut } = find_lines(look, search)?;
     let count = lines.len();
     if count == 0 {
         return Ok("no line matches\n".to_owned());
@@ -46,18 +43,15 @@ pub(crate) struct Found {
     pub(crate) is_cut: bool,
 }
 
-pub(crate) fn find_lines(
-    cwd: &Path,
-    search: &Search,
-    is_stopped: &dyn Fn() -> bool,
-) -> Result<Found, String> {
+pub(crate) fn find_lines(look: Look<'_>, search: &Search) -> Result<Found, String> {
+    let is_stopped = look.is_stopped;
     let matcher = RegexMatcherBuilder::new()
         .size_limit(MOST_REGEX_BYTES)
         .dfa_size_limit(MOST_REGEX_BYTES)
         .line_terminator(Some(b'\n'))
         .build(&search.pattern)
         .map_err(|error| format!("the pattern cannot be used: {error}"))?;
-    let root = resolve(cwd, search.path.as_deref());
+    let root = look.resolve(search.path.as_deref());
     if !root.exists() {
         return Err(format!("{} does not exist", search.path.as_deref().unwrap_or(".")));
     }
@@ -80,7 +74,7 @@ pub(crate) fn find_lines(
     let mut is_cut = false;
     for entry in walk.build() {
         if is_stopped() {
-            return Err("stopped".to_owned());
+            return Err(STOPPED.to_owned());
         }
         // A folder that cannot be read hides nothing that was asked for by name.
         let Ok(entry) = entry else { continue };
@@ -88,7 +82,7 @@ pub(crate) fn find_lines(
             continue;
         }
         let path = entry.path();
-        let shown = path.strip_prefix(cwd).unwrap_or(path).display().to_string();
+        let shown = path.strip_prefix(look.cwd).unwrap_or(path).display().to_string();
         let sink = Lossy(|number, line| {
             let line = line.trim_end_matches(['\n', '\r']);
             let end = line.floor_char_boundary(MOST_LINE_BYTES);
@@ -102,11 +96,31 @@ pub(crate) fn find_lines(
             lines.push(line);
             Ok(true)
         });
+        // What stands there may have changed since the folder was read.
+        let Ok((file, facts)) = reading::open(path) else { continue };
+        if !facts.is_file() || look.key_files.has(&facts) {
+            continue;
+        }
         // An unreadable file is not a reason to hide what others hold.
-        let _ = searcher.search_path(&matcher, path, sink);
+        let _ = searcher.search_reader(&matcher, Stoppable { file, is_stopped }, sink);
         if is_cut {
             break;
         }
     }
     Ok(Found { lines, is_cut })
+}
+
+/// A file that ends when nobody wants more of it: without a match, nothing else looks up.
+struct Stoppable<'a> {
+    file: std::fs::File,
+    is_stopped: &'a dyn Fn() -> bool,
+}
+
+impl std::io::Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match (self.is_stopped)() {
+            true => Err(std::io::Error::other(STOPPED)),
+            false => self.file.read(buffer),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 
 mod calls;
 mod config;
+mod helper;
 mod http;
 mod life;
 mod listing;
@@ -34,7 +35,7 @@ async fn start_in(directory: &Path, text: &str) -> Mcp {
         (OsString::from("SABIR_TEST_API_KEY"), OsString::from("inherited-secret")),
         (OsString::from("SABIR_TEST_PLAIN"), OsString::from("inherited-word")),
     ]);
-    Mcp::start(config, environment.collect(), directory).await
+    Mcp::start(config, environment.collect(), directory, helper::path()).await
 }
 
 async fn start(text: &str) -> Mcp {
@@ -54,6 +55,6 @@ fn tool_names(mcp: &Mcp) -> Vec<String> {
 }
 
 fn notices(mcp: &Mcp) -> String {
-    let notices: Vec<String> = mcp.take_notices().iter().map(ToString::to_string).collect();
+    let notices: Vec<String> = mcp.notices_since(0).0.iter().map(ToString::to_string).collect();
     notices.join("\n")
 }

@@ -16,6 +16,7 @@ fn engine(home: &std::path::Path) -> Engine {
         home: home.to_owned(),
         runner,
         providers,
+        key_files: Vec::new(),
         mcp: McpConfig::default(),
         defaults,
     })

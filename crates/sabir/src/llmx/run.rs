@@ -109,6 +109,7 @@ impl RunArgs {
             root: PathBuf::from(root.path()),
             home: self.agent.home.resolve()?,
             runner: AgentArgs::runner()?,
+            providers: self.agent.providers()?,
             approval_policy: self.agent.approval_policy().unwrap_or_default(),
             sandbox_policy: self.agent.sandbox_policy().unwrap_or_default(),
             agents: agents.clone(),

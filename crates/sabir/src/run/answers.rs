@@ -1,31 +1,49 @@
 //! A person's answers, typed on the terminal.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::BufRead as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use sabir_engine::{Decision, Event, EventMsg};
+use sabir_engine::{Decision, Event, EventMsg, FileChange};
 use sabir_policy::as_typed;
-use tokio::signal::unix::Signal;
 use tokio::sync::mpsc;
 
-use super::show::Screen;
+use super::show::{Screen, guttered};
+use crate::signals::{Signals, Stop};
 
 /// Something that waits for an answer.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) call_id: String,
     pub(super) is_patch: bool,
-    question: String,
+    pub(super) question: String,
     /// What "always" covers.
-    scope: String,
+    pub(super) scope: String,
+    pub(super) changes: BTreeMap<String, FileChange>,
+}
+
+/// What became of a question.
+pub(super) enum Answer {
+    Given(Asked, Decision),
+    /// Nobody answered in time; the engine has denied it by itself.
+    Late,
+}
+
+/// What was typed at the prompt.
+pub(super) enum Typed {
+    Task(String),
+    Nothing,
+    Stop(Stop),
 }
 
 pub(super) struct Answers {
     lines: Option<mpsc::Receiver<Line>>,
-    asked: VecDeque<Asked>,
+    /// With the time from which on nobody waits for the answer.
+    asked: VecDeque<(Asked, Option<Instant>)>,
     /// When the first of them was put.
     asked_at: Option<Instant>,
+    /// How long the engine waits.
+    patience: Duration,
 }
 
 /// What was typed, and when.
@@ -40,26 +58,30 @@ const TYPED_AHEAD: usize = 64;
 
 impl Asked {
     pub(super) fn of(event: &Event) -> Option<Self> {
+        let why = |reason: &Option<String>| match reason {
+            Some(reason) => format!("\n  why asked: {}", guttered(reason)),
+            None => String::new(),
+        };
         match &event.msg {
             EventMsg::ExecApprovalRequest { call_id, command, cwd, reason, session_scope } => {
-                let why =
-                    reason.as_ref().map(|it| format!("\n  why asked: {it}")).unwrap_or_default();
+                let (cwd, command) = (guttered(cwd), guttered(&as_typed(command)));
                 Some(Self {
                     call_id: call_id.clone(),
                     is_patch: false,
-                    question: format!("Run this command in {cwd}?\n  $ {}{why}", as_typed(command)),
-                    scope: session_scope.clone(),
+                    question: format!("Run this command in {cwd}?\n  $ {command}{}", why(reason)),
+                    scope: guttered(session_scope),
+                    changes: BTreeMap::new(),
                 })
             }
             EventMsg::ApplyPatchApprovalRequest { call_id, changes, reason, session_scope } => {
-                let why =
-                    reason.as_ref().map(|it| format!("\n  why asked: {it}")).unwrap_or_default();
                 let names: Vec<&str> = changes.keys().map(String::as_str).collect();
+                let names = guttered(&names.join(", "));
                 Some(Self {
                     call_id: call_id.clone(),
                     is_patch: true,
-                    question: format!("Change {}?{why}", names.join(", ")),
-                    scope: session_scope.clone(),
+                    question: format!("Change {names}?{}", why(reason)),
+                    scope: guttered(session_scope),
+                    changes: changes.clone(),
                 })
             }
             _ => None,
@@ -67,8 +89,21 @@ impl Asked {
     }
 }
 
+/// The call that this event shows to wait for no answer any more.
+fn settled(event: &Event) -> Option<&str> {
+    match &event.msg {
+        EventMsg::ExecCommandBegin { call_id, .. }
+        | EventMsg::ExecCommandEnd { call_id, .. }
+        | EventMsg::PatchApplyBegin { call_id, .. }
+        | EventMsg::PatchApplyEnd { call_id, .. }
+        | EventMsg::ToolCallBegin { call_id, .. }
+        | EventMsg::ToolCallEnd { call_id, .. } => Some(call_id),
+        _ => None,
+    }
+}
+
 impl Answers {
-    pub(super) fn new(is_attended: bool) -> Self {
+    pub(super) fn new(is_attended: bool, patience: Duration) -> Self {
         let lines = is_attended.then(|| {
             let (send, lines) = mpsc::channel(TYPED_AHEAD);
             std::thread::spawn(move || {
@@ -81,38 +116,63 @@ impl Answers {
             });
             lines
         });
-        Self { lines, asked: VecDeque::new(), asked_at: None }
+        Self { lines, asked: VecDeque::new(), asked_at: None, patience }
+    }
+
+    pub(super) fn is_attended(&self) -> bool {
+        self.lines.is_some()
     }
 
     /// The next task that is typed.
-    pub(super) async fn task(&mut self, interrupts: &mut Option<Signal>) -> Option<String> {
-        let lines = self.lines.as_mut()?;
+    pub(super) async fn task(&mut self, signals: &mut Signals) -> Typed {
+        let Some(lines) = self.lines.as_mut() else { return Typed::Nothing };
         loop {
             Screen::prompt("\n> ");
             tokio::select! {
-                line = lines.recv() => match line?.text.trim() {
-                    "" => {}
-                    text => return Some(text.to_owned()),
+                line = lines.recv() => match line.as_ref().map(|line| line.text.trim()) {
+                    Some("") => {}
+                    Some(text) => return Typed::Task(text.to_owned()),
+                    None => return Typed::Nothing,
                 },
-                () = super::pressed(interrupts) => return None,
+                stop = signals.next() => return Typed::Stop(stop),
             }
         }
     }
 
     pub(super) fn ask(&mut self, asked: Asked, screen: &mut Screen) {
-        if self.lines.is_none() {
-            return;
-        }
-        self.asked.push_back(asked);
+        let deadline = Instant::now().checked_add(self.patience);
+        self.asked.push_back((asked, deadline));
         if self.asked.len() == 1 {
-            self.ask_next(screen);
+            self.put(screen);
         }
     }
 
+    /// Puts the next question, if there is one that somebody still waits for.
     pub(super) fn ask_next(&mut self, screen: &mut Screen) {
-        if let Some(asked) = self.asked.front() {
-            screen.ask(&asked.question, &asked.scope);
+        screen.answered();
+        let now = Instant::now();
+        self.asked.retain(|(_, deadline)| deadline.is_none_or(|deadline| deadline > now));
+        self.put(screen);
+    }
+
+    fn put(&mut self, screen: &mut Screen) {
+        if let Some((asked, _)) = self.asked.front() {
+            // Before it is seen: nobody is faster than that.
             self.asked_at = Some(Instant::now());
+            screen.ask(asked);
+        }
+    }
+
+    /// Takes back a question that the engine has settled by itself.
+    pub(super) fn hear(&mut self, event: &Event, screen: &mut Screen) {
+        let Some(call_id) = settled(event) else { return };
+        let Some(at) = self.asked.iter().position(|(asked, _)| asked.call_id == call_id) else {
+            return;
+        };
+        self.asked.remove(at);
+        if at == 0 {
+            screen.note("this question is settled");
+            self.ask_next(screen);
         }
     }
 
@@ -122,30 +182,40 @@ impl Answers {
     }
 
     /// The next answer, to the question that was put first.
-    pub(super) async fn next(&mut self) -> (Asked, Decision) {
-        let (Some(lines), false) = (&mut self.lines, self.asked.is_empty()) else {
+    pub(super) async fn next(&mut self) -> Answer {
+        let (Some(lines), Some((_, deadline))) = (self.lines.as_mut(), self.asked.front()) else {
             return std::future::pending().await;
         };
-        loop {
-            // The end of input is a refusal: nobody will answer.
-            let line = lines.recv().await;
+        let deadline = *deadline;
+        let late = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut late = std::pin::pin!(late);
+        let decision = loop {
+            let line = tokio::select! {
+                line = lines.recv() => line,
+                () = &mut late => break None,
+            };
             // Who typed before the question was put has not answered it.
             if line.as_ref().is_some_and(|line| Some(line.at) < self.asked_at) {
                 continue;
             }
-            let decision = match line.as_ref().map(|line| line.text.trim()) {
-                Some("y" | "Y" | "yes") => Decision::Approved,
-                Some("a" | "A" | "always") => Decision::ApprovedForSession,
-                Some("n" | "N" | "no") | None => Decision::Denied,
-                Some("q" | "Q" | "quit") => Decision::Abort,
-                Some(_) => {
-                    Screen::prompt("y, n, a or q? ");
-                    continue;
-                }
-            };
-            if let Some(asked) = self.asked.pop_front() {
-                return (asked, decision);
+            let word = line.map(|line| line.text.trim().to_lowercase());
+            match word.as_deref() {
+                Some("y" | "yes") => break Some(Decision::Approved),
+                Some("a" | "always") => break Some(Decision::ApprovedForSession),
+                // The end of input is a refusal: nobody will answer.
+                Some("n" | "no") | None => break Some(Decision::Denied),
+                Some("q" | "quit") => break Some(Decision::Abort),
+                Some(_) => Screen::prompt("y, n, a or q? "),
             }
+        };
+        match (self.asked.pop_front(), decision) {
+            (Some((asked, _)), Some(decision)) => Answer::Given(asked, decision),
+            _ => Answer::Late,
         }
     }
 }

@@ -1,15 +1,19 @@
 //! What a person sees of a session: the answer on standard output, everything else on standard
 //! error. What models and commands write is data: it must not steer the terminal.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use sabir_base::text::{clip, with_hidden_shown, without_hidden};
-use sabir_engine::{EventMsg, FileChange, InputItem, Op, StepStatus, Submission};
+use sabir_engine::{EventMsg, FileChange, InputItem, Op, StepStatus, Submission, TokenTotals};
 use sabir_host::Shown;
 use sabir_policy::as_typed;
 
+use super::answers::Asked;
+use super::streams::{self, Streams};
+
 pub(crate) struct Screen {
+    streams: Streams,
     json: bool,
     colors: bool,
     /// Whether a line of progress is on the screen, to be wiped before the next word.
@@ -17,41 +21,45 @@ pub(crate) struct Screen {
     shows_progress: bool,
     /// The answer is being written, and its line is not ended.
     in_answer: bool,
-    /// Whether the answer was written as it came.
-    streamed: bool,
+    /// What of the answer was written as it came.
+    streamed: String,
     in_thought: bool,
-    in_output: bool,
+    /// The command whose line of output is not ended.
+    in_output: Option<String>,
     busy_since: Option<Instant>,
     what: &'static str,
-    tokens: Option<(u64, u64, u64)>,
+    /// Of the task, and of the session.
+    tokens: Option<(TokenTotals, TokenTotals)>,
     session_id: Option<String>,
-    asking: bool,
 }
+
+/// Before every line that a command wrote, so that none looks like the program's own.
+const GUTTER: &str = "  | ";
 
 impl Screen {
     pub(crate) fn new(json: bool) -> Self {
         let is_terminal = std::io::stderr().is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
         Self {
+            streams: Streams::new(),
             json,
             colors: is_terminal && !plain,
             progress: false,
             shows_progress: is_terminal && !json,
             in_answer: false,
-            streamed: false,
+            streamed: String::new(),
             in_thought: false,
-            in_output: false,
+            in_output: None,
             busy_since: None,
             what: "thinking",
             tokens: None,
             session_id: None,
-            asking: false,
         }
     }
 
     pub(crate) fn show(&mut self, shown: &Shown) {
         if self.json {
-            return out(&format!("{}\n", shown.line));
+            return self.streams.out(&format!("{}\n", shown.line));
         }
         self.show_event(&shown.event.msg);
     }
@@ -61,48 +69,53 @@ impl Screen {
             EventMsg::SessionConfigured { session_id, .. } => {
                 self.session_id = Some(session_id.clone());
             }
-            EventMsg::TaskStarted { .. } => self.busy("thinking"),
+            EventMsg::TaskStarted { .. } => {
+                self.streamed.clear();
+                self.tokens = None;
+                self.busy("thinking");
+            }
             EventMsg::AgentMessageDelta { delta } => {
                 self.wipe();
                 self.end_other();
                 self.in_answer = true;
-                self.streamed = true;
-                out(&without_hidden(delta));
+                self.streamed.push_str(delta);
+                self.streams.out(&without_hidden(delta));
             }
             EventMsg::AgentMessage { message } => {
                 self.wipe();
                 self.end_other();
-                if !std::mem::take(&mut self.streamed) {
-                    out(&without_hidden(message));
+                let streamed = std::mem::take(&mut self.streamed);
+                // What was streamed may be the beginning of another answer that was given up.
+                let rest = message.strip_prefix(&streamed).unwrap_or_else(|| {
+                    self.end_answer();
+                    message
+                });
+                if !rest.is_empty() {
+                    self.streams.out(&without_hidden(rest));
+                    self.in_answer = true;
                 }
-                self.in_answer = false;
-                out("\n");
+                self.end_answer();
             }
             EventMsg::AgentReasoningDelta { delta } => {
                 self.end_answer();
                 self.wipe();
                 self.in_thought = true;
                 let text = self.dim(&without_hidden(delta));
-                err(&text);
+                self.streams.err(&text);
             }
             EventMsg::AgentReasoning { text } => {
                 if !std::mem::take(&mut self.in_thought) {
                     let text = without_hidden(text);
                     self.line(&self.dim(&text));
                 } else {
-                    err("\n");
+                    self.streams.err("\n");
                 }
             }
             EventMsg::ExecCommandBegin { command, .. } => {
                 self.line(&self.bold(&format!("$ {}", as_typed(command))));
                 self.busy("running");
             }
-            EventMsg::ExecCommandOutputDelta { chunk, .. } => {
-                self.end_answer();
-                self.wipe();
-                self.in_output = !chunk.ends_with('\n');
-                err(&self.dim(&without_hidden(chunk)));
-            }
+            EventMsg::ExecCommandOutputDelta { call_id, chunk, .. } => self.output(call_id, chunk),
             EventMsg::ExecCommandEnd { output, .. } => {
                 self.end_other();
                 if output.timed_out {
@@ -151,19 +164,26 @@ impl Screen {
                 }
                 self.busy("thinking");
             }
-            EventMsg::TokenCount { total, .. } => {
-                self.tokens = Some((total.input, total.cached, total.output));
+            EventMsg::TokenCount { usage, total, .. } => {
+                let (task, session) = self.tokens.get_or_insert_default();
+                task.input += usage.input;
+                task.cached += usage.cached;
+                task.output += usage.output;
+                *session = *total;
             }
             EventMsg::Warning { message } => {
                 self.line(&self.yellow(&format!("warning: {}", without_hidden(message))))
             }
-            EventMsg::StreamError { message } => self.line(&self.yellow(&without_hidden(message))),
+            EventMsg::StreamError { message } => {
+                self.streamed.clear();
+                self.line(&self.yellow(&without_hidden(message)));
+            }
             EventMsg::BackgroundEvent { message } => self.line(&self.dim(&without_hidden(message))),
             EventMsg::Error { message } => {
                 self.line(&self.red(&format!("error: {}", without_hidden(message))))
             }
-            EventMsg::TurnAborted { .. }
-            | EventMsg::TaskComplete { .. }
+            EventMsg::TurnAborted { .. } => self.streamed.clear(),
+            EventMsg::TaskComplete { .. }
             | EventMsg::TurnComplete { .. }
             | EventMsg::TurnDiff { .. }
             | EventMsg::ExecApprovalRequest { .. }
@@ -199,47 +219,68 @@ impl Screen {
         self.line(&self.bold(&format!("> {}", without_hidden(&text))));
     }
 
-    pub(crate) fn ask(&mut self, question: &str, scope: &str) {
-        if self.json {
-            return;
+    /// Puts a question. Nothing else is written until it is [`Screen::answered`].
+    pub(super) fn ask(&mut self, asked: &Asked) {
+        for (path, change) in &asked.changes {
+            self.diff(path, change);
         }
-        self.line(&self.yellow(&with_hidden_shown(question)));
-        self.line(&self.dim(&format!("  always covers {}", with_hidden_shown(scope))));
-        self.asking = true;
+        self.line(&self.yellow(&with_hidden_shown(&asked.question)));
+        self.line(&self.dim(&format!("  always covers {}", with_hidden_shown(&asked.scope))));
         Self::prompt("[y]es  [n]o  [a]lways  [q]uit the task: ");
+        self.streams.hold();
+    }
+
+    /// The open question is answered, or does not matter any more.
+    pub(super) fn answered(&mut self) {
+        self.streams.release();
     }
 
     pub(crate) fn prompt(text: &str) {
-        err(text);
+        streams::now(text);
     }
 
     /// A task is over.
-    pub(crate) fn ended(&mut self, took: Duration) {
+    pub(super) fn ended(&mut self, took: Duration) {
+        self.streams.release();
         self.wipe();
         self.end_answer();
         self.end_other();
         self.busy_since = None;
-        self.asking = false;
         if self.json {
             return;
         }
         let mut text = format!("{:.1} s", took.as_secs_f64());
-        if let Some((input, cached, output)) = self.tokens {
-            text.push_str(&format!(", {input} tokens in ({cached} cached), {output} out"));
+        if let Some((task, session)) = self.tokens {
+            text.push_str(&format!(", {}", in_words(task)));
+            if (task.input, task.output) != (session.input, session.output) {
+                text.push_str(&format!("; the whole session: {}", in_words(session)));
+            }
         }
         self.line(&self.dim(&text));
     }
 
-    pub(crate) fn goodbye(&mut self) {
+    /// Says how to go on, with the options that name the session's home.
+    pub(super) fn goodbye(&mut self, home: &[String]) {
         if let (Some(id), false) = (&self.session_id, self.json) {
-            let text = format!("go on with: sabir resume {id}");
+            let words = [&["sabir".to_owned(), "resume".to_owned(), id.clone()], home].concat();
+            let text = format!("go on with: {}", as_typed(&words));
             self.line(&self.dim(&text));
         }
     }
 
-    pub(crate) fn note(&mut self, text: &str) {
-        if !self.json {
-            self.line(&self.yellow(text));
+    /// Whether everything that belongs on standard output could be written there.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.streams.has_failed()
+    }
+
+    /// Something that cannot wait, not even for an answer.
+    pub(super) fn note(&mut self, text: &str) {
+        if self.json {
+            return;
+        }
+        match self.streams.is_holding() {
+            true => streams::now(&format!("\n{}\n", self.yellow(text))),
+            false => self.line(&self.yellow(text)),
         }
     }
 
@@ -247,42 +288,63 @@ impl Screen {
     pub(crate) fn beat(&mut self) {
         let Some(since) = self.busy_since else { return };
         let seconds = since.elapsed().as_secs();
-        let quiet = !self.in_answer && !self.in_thought && !self.in_output && !self.asking;
+        let in_line = self.in_answer || self.in_thought || self.in_output.is_some();
+        let quiet = !in_line && !self.streams.is_holding();
         if self.shows_progress && quiet && seconds >= 1 {
-            err(&format!("\r\x1b[2K{} ... {seconds} s", self.what));
+            streams::now(&format!("\r\x1b[2K{} ... {seconds} s", self.what));
             self.progress = true;
         }
     }
 
     fn busy(&mut self, what: &'static str) {
         self.what = what;
-        self.asking = false;
         self.busy_since = Some(Instant::now());
     }
 
     fn wipe(&mut self) {
         if std::mem::take(&mut self.progress) {
-            err("\r\x1b[2K");
+            streams::now("\r\x1b[2K");
         }
     }
 
     fn end_answer(&mut self) {
         if std::mem::take(&mut self.in_answer) {
-            out("\n");
+            self.streams.out("\n");
         }
     }
 
     fn end_other(&mut self) {
-        if std::mem::take(&mut self.in_thought) || std::mem::take(&mut self.in_output) {
-            err("\n");
+        let in_output = self.in_output.take().is_some();
+        if std::mem::take(&mut self.in_thought) || in_output {
+            self.streams.err("\n");
         }
+    }
+
+    /// A piece of what a command writes. Several may write at the same time.
+    fn output(&mut self, call_id: &str, chunk: &str) {
+        self.end_answer();
+        self.wipe();
+        if self.in_thought || self.in_output.as_deref().is_some_and(|writer| writer != call_id) {
+            self.end_other();
+        }
+        let text = without_hidden(chunk);
+        let mut shown = String::with_capacity(text.len() + GUTTER.len());
+        for line in text.split_inclusive('\n') {
+            if self.in_output.is_none() {
+                shown.push_str(GUTTER);
+            }
+            shown.push_str(line);
+            self.in_output = (!line.ends_with('\n')).then(|| call_id.to_owned());
+        }
+        let shown = self.dim(&shown);
+        self.streams.output(&shown);
     }
 
     fn line(&mut self, text: &str) {
         self.wipe();
         self.end_answer();
         self.end_other();
-        err(&format!("{text}\n"));
+        self.streams.err(&format!("{text}\n"));
     }
 
     fn diff(&mut self, path: &str, change: &FileChange) {
@@ -302,10 +364,9 @@ impl Screen {
                     .map(|to| format!(" -> {}", without_hidden(to)))
                     .unwrap_or_default();
                 self.line(&self.bold(&format!("change {}{to}", without_hidden(path))));
-                for line in unified_diff
-                    .lines()
-                    .filter(|it| !it.starts_with("---") && !it.starts_with("+++"))
-                {
+                // Only above the first change do these begin the names of the files.
+                let is_name = |line: &&str| line.starts_with("---") || line.starts_with("+++");
+                for line in unified_diff.lines().skip_while(is_name) {
                     let text = without_hidden(line);
                     self.line(&match line.as_bytes().first() {
                         Some(b'+') => self.green(&text),
@@ -345,12 +406,11 @@ impl Screen {
     }
 }
 
-/// A closed pipe ends the show, not the work: the session goes on, and can be resumed.
-fn out(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+fn in_words(TokenTotals { input, cached, output, .. }: TokenTotals) -> String {
+    format!("{input} tokens in ({cached} cached), {output} out")
 }
 
-fn err(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+/// Text of strangers inside a question: each further line is marked as part of it.
+pub(super) fn guttered(text: &str) -> String {
+    text.replace('\n', &format!("\n{GUTTER}"))
 }

@@ -46,3 +46,29 @@ fn a_journal_is_whole_until_somebody_changes_it() {
     assert!(changed.stderr.contains("was changed at entry 2"), "{}", changed.stderr);
     assert_eq!(verify(home.path(), &["--json"]).code, 1);
 }
+
+/// Nothing can be made beside the database there, and nothing has to be while nobody writes.
+#[test]
+fn a_journal_on_a_read_only_disk_is_read() {
+    let home = tempfile::tempdir().unwrap();
+    let facts =
+        SessionFacts { cwd: "/w".to_owned(), model: "m".to_owned(), title: None, parent: None };
+    let store = Store::open(home.path()).unwrap();
+    store.append_and_wait(batch(vec![Entry::Session(facts)])).unwrap();
+    drop(store);
+    let inside = |command: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_sabir");
+        let before = ["sandbox", "--mode", "read-only", "--", program];
+        run(&[&before, command, &["--home", home.path().to_str().unwrap()]].concat(), "")
+    };
+    let listed = inside(&["sessions"]);
+    assert_eq!(listed.code, 0, "{}", listed.stderr);
+    assert!(listed.stdout.contains("/w"), "{}", listed.stdout);
+    let whole = inside(&["audit", "verify"]);
+    assert_eq!(whole.code, 0, "{}", whole.stderr);
+    // What is not merged would be missed.
+    std::fs::write(home.path().join("sabir.db-wal"), "entries").unwrap();
+    let unmerged = inside(&["sessions"]);
+    assert_eq!(unmerged.code, 2);
+    assert!(unmerged.stderr.contains("the disk is read-only"), "{}", unmerged.stderr);
+}

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use expect_test::expect_file;
 use sabir_host::process::Runner;
 use sabir_host::sandbox::LayerChoice;
-use sabir_host::{Action, ActionSetup, Actions, Order, Progress};
+use sabir_host::{Action, ActionSetup, Actions, Order, Progress, Providers};
 use sabir_policy::{ApprovalPolicy, SandboxPolicy};
 use sabir_testkit::assert_rules_are_named;
 use sabir_testkit::fake_model::{FakeModel, Reply, responses};
@@ -316,6 +316,7 @@ fn asked(place: &Place, answer: Option<bool>) -> String {
         root: place.root().canonicalize().unwrap(),
         home: place.folder.path().join("home"),
         runner: Runner::new(env!("CARGO_BIN_EXE_sabir"), LayerChoice::Any),
+        providers: Providers::none(),
         approval_policy: ApprovalPolicy::Untrusted,
         sandbox_policy: SandboxPolicy::default(),
         agents: None,

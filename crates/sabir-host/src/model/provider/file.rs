@@ -131,6 +131,11 @@ impl Providers {
         self.entries.keys().map(String::as_str)
     }
 
+    /// The files with keys that the sections name.
+    pub(crate) fn key_files(&self) -> impl Iterator<Item = PathBuf> {
+        self.entries.values().filter_map(|entry| entry.key_file.clone())
+    }
+
     /// The section that the settings mean; an empty one when they bring their own address.
     pub(super) fn entry(&self, settings: &ProviderSettings) -> Result<Entry, ProviderError> {
         if let Some(name) = &settings.name {

@@ -1,10 +1,10 @@
 //! Where a key comes from: the environment, or a file that only its owner can read.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::file::Entry;
 use super::{ProviderError, Secret};
+use crate::reading;
 
 /// The variable that the settings name, then that of the file's section, then its key file. The
 /// variable for everyone comes last: a provider that has its own key must not get another one's.
@@ -29,34 +29,13 @@ pub(super) fn find(
 }
 
 fn read_file(path: &Path) -> Result<Secret, ProviderError> {
-    use std::io::Read as _;
-
     let refused = |reason: String| ProviderError::KeyFile { path: path.to_owned(), reason };
-    let told = |error: std::io::Error| refused(error.kind().to_string());
-    // Questions about the open file are answered about that file, whatever the name means by now.
-    let file = std::fs::File::open(path).map_err(told)?;
-    let metadata = file.metadata().map_err(told)?;
-    if !metadata.is_file() {
-        return Err(refused("it is not a file".to_owned()));
-    }
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(refused("it belongs to another user".to_owned()));
-    }
-    let mode = metadata.mode() & 0o777;
-    if !matches!(mode, 0o600 | 0o400) {
-        let path = path.display();
-        return Err(refused(format!(
-            "its mode is {mode:o}, so others may read it: chmod 600 {path}"
-        )));
-    }
-    let mut bytes = Vec::new();
-    file.take(LARGEST_KEY + 1).read_to_end(&mut bytes).map_err(told)?;
-    let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".to_owned()))?;
+    let text = reading::read_private(path, LARGEST_KEY).map_err(refused)?;
     let secret = Secret::new(&text);
     if secret.is_empty() {
         return Err(refused("it is empty".to_owned()));
     }
-    if text.len() as u64 > LARGEST_KEY || text.trim().contains(char::is_whitespace) {
+    if text.trim().contains(char::is_whitespace) {
         return Err(refused("it holds more than one key".to_owned()));
     }
     Ok(secret)

@@ -299,7 +299,7 @@ fn key_files_must_be_private() {
         (&b" \n"[..], "it is empty"),
         (b"one two", "more than one key"),
         (b"\xFF", "it is not text"),
-        (&[b'x'; 100_000], "more than one key"),
+        (&[b'x'; 100_000], "it is larger than 65536 bytes"),
     ] {
         let error = with_key_file(0o600, content).unwrap_err().to_string();
         assert!(error.ends_with(words) || error.contains(words), "{error}");
@@ -318,6 +318,18 @@ fn files_that_are_missing_or_strange() {
     let entry = Entry { key_file: Some(Path::new("no/such.key").to_owned()), ..Entry::default() };
     let error = key::find(None, &entry, &environment).unwrap_err().to_string();
     assert!(error.ends_with("entity not found"), "{error}");
+}
+
+/// Nobody writes into it, and nobody waits for that.
+#[test]
+fn a_key_file_that_is_a_pipe_is_refused() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    let entry = Entry { key_file: Some(pipe), ..Entry::default() };
+    let error = key::find(None, &entry, &environment).unwrap_err().to_string();
+    assert!(error.ends_with("it is not a file"), "{error}");
 }
 
 #[test]

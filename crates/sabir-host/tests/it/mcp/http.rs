@@ -58,7 +58,7 @@ async fn a_server_that_is_gone_is_reported_without_secrets() {
 async fn a_secret_that_is_not_there_is_named() {
     let text = "[mcp.web]\nurl = \"http://127.0.0.1:1/\"\nenv_headers = { X = \"SABIR_UNSET\" }";
     let config = McpConfig::parse(text).unwrap();
-    let mcp = Mcp::start(config, Vec::new(), &std::env::temp_dir()).await;
+    let mcp = Mcp::start(config, Vec::new(), &std::env::temp_dir(), "/nonexistent".into()).await;
     assert_eq!(
         notices(&mcp),
         "MCP server `web`: did not start, its tools are missing: \
@@ -109,7 +109,7 @@ impl Site {
         );
         let config = McpConfig::parse(&text).unwrap();
         let environment = vec![(OsString::from("SITE_TOKEN"), OsString::from("open-sesame"))];
-        Mcp::start(config, environment, &std::env::temp_dir()).await
+        Mcp::start(config, environment, &std::env::temp_dir(), "/nonexistent".into()).await
     }
 
     async fn close(self) {

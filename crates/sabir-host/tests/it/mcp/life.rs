@@ -18,7 +18,7 @@ async fn servers_that_fail_leave_the_others_alone() {
     let folder = tempfile::tempdir().unwrap();
     let mcp = start_in(folder.path(), &text).await;
     assert_eq!(tool_names(&mcp), ["mcp__good__echo"]);
-    let mut notices: Vec<String> = mcp.take_notices().iter().map(ToString::to_string).collect();
+    let mut notices: Vec<String> = mcp.notices_since(0).0.iter().map(ToString::to_string).collect();
     notices.sort();
     expect![[r#"
         MCP server `broken`: did not start, its tools are missing: it closed the connection before it answered; it exited with status 2; its last words: "cannot find my[31m configuration, and my key is [hidden]"

@@ -32,7 +32,7 @@ async fn what_strangers_write_is_bounded_and_cleaned() {
     let mut shown = String::new();
     for tool in mcp.tools() {
         let (info, effects) = (&tool.info, tool.effects);
-        assert!(tool.trusted && info.name.len() <= 64);
+        assert!(info.name.len() <= 64);
         assert!(!info.description.contains(['\u{1b}', '\u{e0041}']));
         let length = info.description.len();
         writeln!(shown, "{} {effects:?} {length} {}", info.name, info.parameters).unwrap();

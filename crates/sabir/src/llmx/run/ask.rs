@@ -55,10 +55,11 @@ pub(super) async fn answer(terminal: &mut Option<Terminal>) -> Option<()> {
     loop {
         // The end of input is a refusal: nobody will answer.
         let line = terminal.lines.recv().await;
-        let is_allowed = match line.as_deref().map(str::trim) {
-            Some("y" | "Y" | "yes") => true,
-            Some("n" | "N" | "no") | None => false,
-            Some("q" | "Q" | "quit") => {
+        let word = line.map(|line| line.trim().to_lowercase());
+        let is_allowed = match word.as_deref() {
+            Some("y" | "yes") => true,
+            Some("n" | "no") | None => false,
+            Some("q" | "quit") => {
                 terminal.asked.clear();
                 return None;
             }

@@ -2,6 +2,7 @@
 
 use std::process::{Child, Stdio};
 
+use rustix::process::Signal;
 use sabir_testkit::fake_model::{FakeModel, Reply, responses};
 use serde_json::{Value, json};
 
@@ -149,9 +150,9 @@ fn spawn(place: &Place, model: &FakeModel, task: &str) -> Child {
     command.stdin(Stdio::null()).spawn().unwrap()
 }
 
-fn send_interrupt(child: &Child) {
+fn send(child: &Child, signal: Signal) {
     let pid = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn ctrl_c_interrupts_the_task_and_ends_its_processes() {
     let model = FakeModel::start([runs("resp_1", "call_1", &["bash", "-c", script])]);
     let mut child = spawn(&place, &model, "x");
     let pid = wait_for_file(&place.work.join("pid"));
-    send_interrupt(&child);
+    send(&child, Signal::INT);
     assert_eq!(crate::process::wait(&mut child), Some(130));
     wait_until_gone(&pid);
     let mut stderr = String::new();
@@ -177,7 +178,173 @@ fn ctrl_c_while_the_model_thinks_closes_its_connection() {
     model.wait_for_request(0);
     let mut first = [0];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
-    send_interrupt(&child);
+    send(&child, Signal::INT);
     assert_eq!(crate::process::wait(&mut child), Some(130));
     model.wait_for_close(0);
+}
+
+/// A message that was not streamed.
+fn item(text: &str) -> String {
+    let content = json!([{ "type": "output_text", "text": text }]);
+    responses::item(&json!({ "type": "message", "role": "assistant", "content": content }))
+}
+
+/// What was streamed of an answer that broke off is not the answer.
+#[test]
+fn the_answer_is_whole_whatever_was_streamed_of_it() {
+    let place = Place::new();
+    let model = FakeModel::start([
+        Reply::sse([responses::created("resp_1"), responses::text_delta("partial answ")]),
+        Reply::sse([item("whole other answer"), responses::completed("resp_2")]),
+    ]);
+    let outcome = run(&place, &model, &["x"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert_eq!(outcome.stdout, "partial answ\nwhole other answer\n");
+
+    for (delta, message, shown) in [
+        ("sec", "second", "second\n"),
+        ("second", "second", "second\n"),
+        ("first", "second", "first\nsecond\n"),
+    ] {
+        let reply = Reply::sse([
+            responses::text_delta(delta),
+            item(message),
+            responses::completed("resp_1"),
+        ]);
+        let outcome = run(&place, &FakeModel::start([reply]), &["x"]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (0, shown), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_not_a_success() {
+    for more in [&["x"][..], &["--json", "x"]] {
+        let place = Place::new();
+        let model = FakeModel::start([says("resp_1", "an answer")]);
+        let base_url = model.base_url();
+        let args = [&["run", "--model", "m", "--base-url", base_url.as_str()], more].concat();
+        let mut command = place.command(&args);
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut child = command.stdin(Stdio::null()).stdout(full).spawn().unwrap();
+        assert_eq!(crate::process::wait(&mut child), Some(2));
+        let mut stderr = String::new();
+        std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
+        assert!(stderr.contains("standard output cannot be written"), "{stderr}");
+    }
+}
+
+/// Who closes the pipe has seen enough.
+#[test]
+fn a_closed_pipe_is_a_quiet_end() {
+    let place = Place::new();
+    let model = FakeModel::start([says("resp_1", "an answer")]);
+    let base_url = model.base_url();
+    let mut command = place.command(&["run", "--model", "m", "--base-url", &base_url, "x"]);
+    let mut child = command.stdin(Stdio::null()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(crate::process::wait(&mut child), Some(0));
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
+    assert!(!stderr.contains("cannot be written"), "{stderr}");
+}
+
+#[test]
+fn a_configuration_file_that_is_named_must_be_there() {
+    let place = Place::new();
+    let model = FakeModel::start([says("resp_1", "an answer")]);
+    let outcome = run(&place, &model, &["--config", "nowhere.toml", "x"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("nowhere.toml: there is no such"), "{}", outcome.stderr);
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[test]
+fn without_a_task_standard_input_is_the_task() {
+    let place = Place::new();
+    let model = FakeModel::start([says("resp_1", "an answer")]);
+    let base_url = model.base_url();
+    let args = ["run", "--model", "m", "--base-url", base_url.as_str()];
+    let outcome = crate::process::finish(&mut place.command(&args), &args, "hi\nthere\n");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (0, "an answer\n"), "{}", outcome.stderr);
+    let asked = serde_json::to_string(&model.requests()[0].body["input"]).unwrap();
+    assert!(asked.contains(r"hi\nthere"), "{asked}");
+
+    for (more, input) in [(&[][..], ""), (&[], " \n"), (&[""], ""), (&["  "], "x")] {
+        let args = [&args[..], more].concat();
+        let outcome = crate::process::finish(&mut place.command(&args), &args, input);
+        assert_eq!(outcome.code, 2, "{more:?} {input:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("the task is empty"), "{}", outcome.stderr);
+    }
+}
+
+/// The seconds and the tokens are those of the task; the session's are named as such.
+#[test]
+fn the_last_line_counts_the_task_and_says_how_to_go_on() {
+    let place = Place::new();
+    let usage = |id: &str| {
+        Reply::sse([responses::message("ok"), responses::completed_with_usage(id, 100, 7)])
+    };
+    let model = FakeModel::start([usage("resp_1"), usage("resp_2")]);
+    let first = run(&place, &model, &["first"]);
+    assert!(first.stderr.contains("100 tokens in"), "{}", first.stderr);
+    assert!(!first.stderr.contains("the whole session"), "{}", first.stderr);
+    let line = first.stderr.lines().find_map(|line| line.strip_prefix("go on with: sabir "));
+    let words: Vec<&str> = line.unwrap().split(' ').collect();
+    assert_eq!(words[2..], ["--home", place.home.to_str().unwrap()]);
+
+    let mut command = crate::process::sabir();
+    command.current_dir(&place.work).args(&words).arg("second").env_remove("SABIR_HOME");
+    let second = crate::process::finish(&mut command, &words, "");
+    assert_eq!(second.code, 0, "{}", second.stderr);
+    assert!(second.stderr.contains(", 100 tokens in"), "{}", second.stderr);
+    assert!(second.stderr.contains("; the whole session: 200 tokens in"), "{}", second.stderr);
+}
+
+/// A server that cares neither for the end of its input nor for signals, and what it started.
+#[test]
+fn no_server_of_tools_survives_the_program() {
+    for (signal, code) in
+        [(Signal::TERM, Some(143)), (Signal::HUP, Some(129)), (Signal::KILL, None)]
+    {
+        let place = Place::new();
+        place.write(
+            "server.sh",
+            "trap '' TERM INT HUP\nsetsid sleep 1000 &\necho $! > started\necho $$ > server\n\
+             while :; do sleep 0.1; done\n",
+        );
+        std::fs::create_dir_all(&place.home).unwrap();
+        let config =
+            "[mcp.deaf]\ncommand = [\"bash\", \"server.sh\"]\nstartup_timeout_ms = 100000\n";
+        std::fs::write(place.home.join("sabir.toml"), config).unwrap();
+        let model = FakeModel::start([]);
+        let mut child = spawn(&place, &model, "x");
+        let pids = ["started", "server"].map(|name| wait_for_file(&place.work.join(name)));
+        send(&child, signal);
+        assert_eq!(crate::process::wait(&mut child), code);
+        pids.iter().for_each(|pid| wait_until_gone(pid));
+    }
+}
+
+/// An editor's agent ends in order too.
+#[test]
+fn acp_ends_when_it_is_told_to() {
+    use std::io::{BufRead as _, Write as _};
+    let place = Place::new();
+    let model = FakeModel::start([]);
+    let base_url = model.base_url();
+    let mut command = place.command(&["acp", "--model", "m", "--base-url", &base_url]);
+    let mut child = command.spawn().unwrap();
+    let greeting = json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": { "protocolVersion": 1, "clientCapabilities": {} },
+    });
+    writeln!(child.stdin.as_mut().unwrap(), "{greeting}").unwrap();
+    let mut answer = String::new();
+    let stdout = child.stdout.as_mut().unwrap();
+    std::io::BufReader::new(stdout).read_line(&mut answer).unwrap();
+    assert!(answer.contains("protocolVersion"), "{answer}");
+    send(&child, Signal::TERM);
+    assert_eq!(crate::process::wait(&mut child), Some(143));
 }

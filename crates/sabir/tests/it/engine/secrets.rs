@@ -4,7 +4,7 @@ use sabir_testkit::fake_model::{FakeModel, Reply};
 use serde_json::json;
 
 use super::client::{Client, settings_for};
-use super::place::{Place, output_of, runs, says};
+use super::place::{Place, calls, output_of, runs, says};
 
 const KEY: &str = "sk-open-sesame-1234567890";
 
@@ -139,4 +139,36 @@ fn a_home_inside_the_workspace_is_read_only_to_commands() {
     let told = output_of(&model.requests()[1], "call_1");
     assert!(told.contains("refused"), "{told}");
     assert!(!home.join("x").exists() && place.work.join("y").exists());
+}
+
+/// Neither a command in the sandbox nor a tool shows what is in a key file.
+#[test]
+fn a_key_file_is_hidden_from_commands_and_tools() {
+    let place = Place::new();
+    let key = place.work.join("my.key");
+    std::fs::write(&key, "sk-kept-secret\n").unwrap();
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&key, private).unwrap();
+    let model = FakeModel::start([
+        runs("resp_1", "call_1", &["cat", "my.key"]),
+        calls("resp_2", "call_2", "read_file", &json!({ "path": "my.key" })),
+        calls("resp_3", "call_3", "search", &json!({ "pattern": "sk-" })),
+        says("resp_4", "nothing to see"),
+    ]);
+    std::fs::create_dir_all(&place.home).unwrap();
+    let config = format!(
+        "[providers.p]\nbase_url = {:?}\nmodel = \"m\"\nkey_file = {:?}\n",
+        model.base_url(),
+        key
+    );
+    std::fs::write(place.home.join("sabir.toml"), config).unwrap();
+    let outcome = place.run(&["run", "x"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (0, "nothing to see\n"));
+    let requests = model.requests();
+    assert_eq!(requests[0].header("authorization"), Some("Bearer sk-kept-secret"));
+    for (number, call_id) in [(1, "call_1"), (2, "call_2"), (3, "call_3")] {
+        let told = output_of(&requests[number], call_id);
+        assert!(!told.contains("sk-kept-secret"), "{call_id}: {told}");
+    }
+    assert!(!outcome.stderr.contains("sk-kept-secret"), "{}", outcome.stderr);
 }

@@ -72,6 +72,58 @@ fn an_exported_session_is_replayed_and_one_that_was_changed_is_not() {
     assert_eq!(missing.code, 2, "{}", missing.stderr);
 }
 
+/// QP-J13: an export that is not whole is shown to be so, also between entries of other sessions.
+#[test]
+fn an_export_from_which_something_is_missing_is_no_export() {
+    let place = Place::new();
+    let model =
+        FakeModel::start([says("resp_1", "one"), says("resp_2", "two"), says("resp_3", "three")]);
+    let base_url = model.base_url();
+    let agent = ["--model", "m", "--base-url", base_url.as_str()];
+    for task in ["first", "of another"] {
+        assert_eq!(place.run(&[&["run", task][..], &agent].concat()).code, 0);
+    }
+    let id = listed(&place)[1]["id"].as_str().unwrap().to_owned();
+    assert_eq!(place.run(&["resume", &id, "second"]).code, 0);
+    let exported = place.run(&["sessions", "export", &id]).stdout;
+    let whole = crate::process::run(&["replay"], &exported);
+    assert_eq!((whole.code, whole.stdout.as_str()), (0, "one\nthree\n"), "{}", whole.stderr);
+
+    let lines: Vec<&str> = exported.lines().collect();
+    let replay = |lines: &[&str]| crate::process::run(&["replay", "--json"], lines.join("\n"));
+    for at in 0..lines.len() {
+        let mut fewer = lines.clone();
+        let gone = fewer.remove(at);
+        let outcome = replay(&fewer);
+        assert_eq!(outcome.code, 1, "without {gone}");
+        assert!(outcome.stderr.contains("missing") || outcome.stderr.contains("are here"));
+        let changed = gone.replacen("\"at_ms\":1", "\"at_ms\":2", 1);
+        if changed != gone {
+            fewer.insert(at, &changed);
+            assert_eq!(replay(&fewer).code, 1, "with {changed}");
+        }
+    }
+    for end in 0..lines.len() {
+        assert_eq!(replay(&lines[..end]).code, 1, "cut after {end} lines");
+    }
+    let nothing = crate::process::run(&["replay", "/dev/null"], "");
+    assert_eq!(nothing.code, 1);
+    assert!(nothing.stderr.contains("no entry"), "{}", nothing.stderr);
+}
+
+#[test]
+fn a_session_that_is_not_there_is_the_same_failure_for_all() {
+    let place = Place::new();
+    let model = FakeModel::start([]);
+    let base_url = model.base_url();
+    for args in [&["resume", "nope", "x"][..], &["fork", "nope", "--at", "resp_1", "x"]] {
+        let agent = ["--model", "m", "--base-url", base_url.as_str()];
+        let outcome = place.run(&[args, &agent].concat());
+        assert_eq!(outcome.code, 1, "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("nope"), "{}", outcome.stderr);
+    }
+}
+
 #[test]
 fn resume_goes_on_where_the_last_session_here_ended() {
     let place = Place::new();
@@ -127,6 +179,6 @@ fn fork_starts_a_session_from_the_middle_of_another() {
     assert_eq!(items(&model.requests()[3]).len(), 5);
 
     let nowhere = place.run(&["fork", &id, "--at", "resp_9"]);
-    assert_eq!(nowhere.code, 2, "{}", nowhere.stderr);
+    assert_eq!(nowhere.code, 1, "{}", nowhere.stderr);
     assert!(nowhere.stderr.contains("resp_9"), "{}", nowhere.stderr);
 }

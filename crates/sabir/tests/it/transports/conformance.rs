@@ -24,6 +24,7 @@ async fn in_process() {
         home: place.home(),
         runner: Runner::new(env!("CARGO_BIN_EXE_sabir"), LayerChoice::from_environment().unwrap()),
         providers: Providers::none(),
+        key_files: Vec::new(),
         mcp: McpConfig::default(),
         defaults: Defaults {
             model: None,

@@ -1,0 +1,66 @@
+//! Opening files that somebody names: whatever lies there by now, nobody is waited for, and no more
+//! is read than was meant.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+
+/// Files with keys. Nothing that a model asks for may show what is in them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KeyFiles(Vec<PathBuf>);
+
+impl KeyFiles {
+    /// The same files are meant wherever one stands later.
+    pub(crate) fn new(paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        Self(paths.into_iter().map(absolute).collect())
+    }
+
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.0
+    }
+
+    /// Whether this is one of them, under whatever name.
+    pub(crate) fn has(&self, file: &Metadata) -> bool {
+        let name = |it: &Metadata| (it.dev(), it.ino());
+        self.0.iter().any(|path| path.metadata().is_ok_and(|key| name(&key) == name(file)))
+    }
+}
+
+/// Opens what is there for reading. Questions about the open file are answered about that file,
+/// whatever the name means by then; a pipe does not wait for somebody who writes.
+pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let facts = file.metadata()?;
+    Ok((file, facts))
+}
+
+/// All of a regular file; `None` when it holds more than that.
+pub(crate) fn read_at_most(file: &File, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
+}
+
+/// The text of a small file that nobody else can use, or why not.
+pub fn read_private(path: &Path, most: u64) -> Result<String, String> {
+    let (file, facts) = open(path).map_err(|error| error.kind().to_string())?;
+    if !facts.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    if facts.uid() != rustix::process::geteuid().as_raw() {
+        return Err("it belongs to another user".to_owned());
+    }
+    let mode = facts.mode() & 0o7777;
+    if mode & 0o177 != 0 {
+        let path = path.display();
+        return Err(format!("its mode is {mode:o}, so others may use it: chmod 600 {path}"));
+    }
+    let bytes = read_at_most(&file, most).map_err(|error| error.kind().to_string())?;
+    let bytes = bytes.ok_or_else(|| format!("it is larger than {most} bytes"))?;
+    String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
+}
