@@ -244,6 +244,8 @@ impl Reader<'_, '_> {
                 tree::children(node).for_each(|child| self.push(child, place, into));
             }
             "``" => {}
+            // `time (x)`: the commands in it are found by themselves.
+            "subshell" => into.push('('),
             "simple_expansion" | "expansion" => {
                 let name = plain_name(raw);
                 match name.and_then(|name| self.value(name)) {
