@@ -5,6 +5,7 @@
 
 mod error;
 mod journal;
+mod kept;
 mod record;
 mod restore;
 mod root;
@@ -16,7 +17,7 @@ mod tests;
 use std::path::Path;
 
 pub use error::ApplyError;
-pub use record::{Applied, AppliedFile, BeforeFile};
+pub use record::{Applied, AppliedFile, BeforeFile, Undo};
 pub use restore::Recovered;
 pub use root::Root;
 use sabir_engine::patch::Plan;
@@ -34,13 +35,26 @@ pub fn apply(plan: &Plan, root: &Root, journal_dir: &Path) -> Result<Applied, Ap
     Ok(transaction.into_record())
 }
 
-/// Takes back what [`apply`] did, all of it or nothing, if nobody has changed it since.
-pub fn revert(applied: &Applied, root: &Root, journal_dir: &Path) -> Result<(), ApplyError> {
-    let changes = record::changes_back(applied, root)?;
-    let mut transaction = Transaction::prepare(root, changes, journal_dir)?;
+/// Keeps what the files of the plan hold, beside the journal. To be called before [`apply`] if the
+/// patch should be taken back one day. The oldest of what is kept is forgotten when it is too much.
+pub fn keep(plan: &Plan, journal_dir: &Path) -> Result<(), ApplyError> {
+    kept::keep(plan, journal_dir)
+}
+
+/// Takes back what [`apply`] did several times, all of it or nothing, if nobody has changed it since
+/// or between. The last change comes first. Returns the files that are as they were.
+pub fn revert(changes: Vec<Undo>, journal_dir: &Path) -> Result<Vec<String>, ApplyError> {
+    let Undo { root, applied } = record::merge(changes)?;
+    let root = Root::open(&root).map_err(|source| ApplyError::File {
+        action: "open",
+        path: root.to_string_lossy().into_owned(),
+        source,
+    })?;
+    let changes = record::changes_back(&applied, &root, journal_dir)?;
+    let mut transaction = Transaction::prepare(&root, changes, journal_dir)?;
     transaction.run()?;
-    restore::remove_folders(root, &applied.folders);
-    Ok(())
+    restore::remove_folders(&root, &applied.folders);
+    Ok(applied.files.into_iter().map(|file| file.path).collect())
 }
 
 /// Puts back what a crash left half done, for every journal in the folder that no living process

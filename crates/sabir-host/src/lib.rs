@@ -21,7 +21,8 @@ pub use actions::{
 pub use engine::{Connection, Defaults, Engine, Incoming, Setup, Shown};
 pub use error::HostError;
 pub use files::{
-    Applied, AppliedFile, ApplyError, BeforeFile, Recovered, Root, apply, recover, revert,
+    Applied, AppliedFile, ApplyError, BeforeFile, Recovered, Root, Undo, apply, keep, recover,
+    revert,
 };
 pub use mcp::{ExternalTool, Mcp, McpConfig, McpConfigError, McpError, McpNotice, McpOutput};
 pub use model::{

@@ -95,11 +95,12 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+pub(crate) fn store_id(connection: &Connection) -> rusqlite::Result<String> {
+    connection.query_row("SELECT value FROM meta WHERE key = 'store_id'", [], |row| row.get(0))
+}
+
 pub(crate) fn genesis(connection: &Connection) -> rusqlite::Result<Hash> {
-    let store_id: String =
-        connection
-            .query_row("SELECT value FROM meta WHERE key = 'store_id'", [], |row| row.get(0))?;
-    Ok(genesis_hash(&store_id))
+    store_id(connection).map(|store_id| genesis_hash(&store_id))
 }
 
 /// Readers never block the writer nor the writer them; what is waited for is the recovery of the log

@@ -139,6 +139,11 @@ impl fmt::Display for StoreError {
 
 impl fmt::Display for Tampered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the journal was changed after it was written: entry {}: {}", self.seq, self.why)
+        write!(
+            f,
+            "the journal was changed after it was written: entry {}: {}; `sabir audit verify` looks \
+             at all of it",
+            self.seq, self.why
+        )
     }
 }

@@ -133,7 +133,7 @@ impl<'a> Columns<'a> {
         read().ok_or(Tampered { seq: self.seq(), why: UNREADABLE })
     }
 
-    fn follows(&self, head: &Head) -> Result<Head, Tampered> {
+    pub(crate) fn follows(&self, head: &Head) -> Result<Head, Tampered> {
         let seq = head.seq + 1;
         let tampered = |why| Err(Tampered { seq, why });
         match self.seq.cmp(&to_sql(seq)) {
@@ -187,17 +187,18 @@ pub(crate) fn check_tail(
     let last: Option<i64> =
         connection.query_row("SELECT max(seq) FROM journal", [], |row| row.get(0))?;
     let before = from_sql(last.unwrap_or(0)).saturating_sub(entries);
-    let hash = if before == 0 {
-        genesis
-    } else {
-        let hash: Option<[u8; 32]> = connection
-            .query_row("SELECT hash FROM journal WHERE seq = ?1", [to_sql(before)], |row| {
-                row.get(0)
-            })
-            .optional()?;
-        Hash::from_bytes(hash.ok_or(Tampered { seq: before, why: "it is missing" })?)
-    };
-    walk(connection, Head { seq: before, hash }, |_| Ok(()))
+    walk(connection, head_at(connection, genesis, before)?, |_| Ok(()))
+}
+
+/// The chain up to the entry with this number, as it stands there.
+pub(crate) fn head_at(connection: &Connection, genesis: Hash, seq: u64) -> Result<Head, Broken> {
+    if seq == 0 {
+        return Ok(Head { seq, hash: genesis });
+    }
+    let mut statement = connection.prepare_cached("SELECT hash FROM journal WHERE seq = ?1")?;
+    let hash = statement.query_row([to_sql(seq)], |row| row.get::<_, [u8; 32]>(0)).optional()?;
+    let hash = hash.ok_or(Tampered { seq, why: "it is missing" })?;
+    Ok(Head { seq, hash: Hash::from_bytes(hash) })
 }
 
 /// Numbers and times are checked when they come in, so that none is beyond what SQLite counts.

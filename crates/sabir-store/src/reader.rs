@@ -9,7 +9,7 @@ use crate::chain::{Hash, Link, entry_hash};
 use crate::connection::{genesis, open_reader};
 use crate::entry::{Entry, Kind, Parent, SessionId};
 use crate::error::{StoreError, Tampered};
-use crate::journal::{Broken, COLUMNS, Columns, UNREADABLE, to_sql};
+use crate::journal::{Broken, COLUMNS, Columns, Head, UNREADABLE, head_at, to_sql};
 use crate::projection::Session;
 use crate::{home, schema, verify};
 
@@ -116,16 +116,25 @@ impl Reader {
         Ok(session.map(|session| SessionSummary::of(id.clone(), session)))
     }
 
-    /// The items, turns, approvals and notes of a session in order: what is needed to resume it.
+    /// The items, turns, approvals and notes of a session in order: what is needed to resume it. Each
+    /// is held against its hash; entries of others and events are not looked at.
     ///
     /// # Errors
     ///
-    /// When the file or an entry cannot be read.
+    /// [`StoreError::Tampered`] with the first entry that is not what was written; when the file or
+    /// an entry cannot be read.
     pub fn records(&self, session_id: &SessionId) -> Result<Vec<Recorded>, StoreError> {
         let kinds = [Kind::Item, Kind::Turn, Kind::Approval, Kind::Note];
-        self.entries(session_id, &kinds, 0, usize::MAX)
-            .and_then(|seqs| seqs.into_iter().map(|seq| self.recorded(seq)).collect())
-            .map_err(|broken| broken.at(&self.path))
+        let read = || -> Result<Vec<Recorded>, Broken> {
+            let genesis = genesis(&self.connection)?;
+            let mut records = Vec::new();
+            for seq in self.entries(session_id, &kinds, 0, usize::MAX)? {
+                let before = head_at(&self.connection, genesis, seq.saturating_sub(1))?;
+                records.push(self.recorded(session_id, seq, &before)?);
+            }
+            Ok(records)
+        };
+        read().map_err(|broken| broken.at(&self.path))
     }
 
     /// Rows of the journal in order, at most `limit`, after the one numbered `after_seq`.
@@ -233,9 +242,18 @@ impl Reader {
         Ok(lines)
     }
 
-    fn recorded(&self, seq: u64) -> Result<Recorded, Broken> {
+    fn recorded(
+        &self,
+        session_id: &SessionId,
+        seq: u64,
+        before: &Head,
+    ) -> Result<Recorded, Broken> {
         self.row(seq, |columns| {
+            columns.follows(before)?;
             let (place, row) = columns.read()?;
+            if place.session_id != session_id.as_str() {
+                return Err(Tampered { seq, why: "a table lists it for another session" });
+            }
             let entry = Entry::from_columns(row.kind, row.tag, row.key, row.body.into_owned())
                 .ok_or(Tampered { seq, why: UNREADABLE })?;
             Ok(Recorded { seq, at_ms: place.at_ms, entry })

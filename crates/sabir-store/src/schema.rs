@@ -24,7 +24,7 @@ const READABLE: i64 = 1;
 pub(crate) fn prepare(
     connection: &mut Connection,
     path: &Path,
-    store_id: &str,
+    store_id: Option<&str>,
 ) -> Result<(), StoreError> {
     let database = |error: rusqlite::Error| StoreError::database(path, &error);
     let found = version(connection, path)?;
@@ -54,9 +54,13 @@ pub(crate) fn check_readable(connection: &Connection, path: &Path) -> Result<(),
     Ok(())
 }
 
-fn create(transaction: &Transaction<'_>, store_id: &str) -> rusqlite::Result<()> {
+fn create(transaction: &Transaction<'_>, store_id: Option<&str>) -> rusqlite::Result<()> {
     transaction.execute_batch(SCHEMA)?;
-    transaction.execute("INSERT INTO meta (key, value) VALUES ('store_id', ?1)", [store_id])?;
+    transaction.execute(
+        "INSERT INTO meta (key, value)
+         VALUES ('store_id', coalesce(?1, lower(hex(randomblob(16)))))",
+        [store_id],
+    )?;
     transaction.pragma_update(None, "application_id", APPLICATION)
 }
 

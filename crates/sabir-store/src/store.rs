@@ -23,9 +23,9 @@ pub struct Store(Arc<Owner>);
 /// What can be said when a store is opened.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Goes into the hash before the first entry, so that two journals of equal content differ.
-    /// Only a new store takes it; an old one keeps what it was made with.
-    pub store_id: String,
+    /// Goes into the hash before the first entry, so that no other journal can take this one's place.
+    /// Only a new store takes it, or a random one without it; an old one keeps what it was made with.
+    pub store_id: Option<String>,
     /// The database never grows beyond this. A batch that does not fit fails, and with it the store.
     pub max_bytes: Option<u64>,
     /// Entries and bytes that may wait for the disk before `append` hands batches back.
@@ -73,7 +73,7 @@ impl Store {
         let lock = home::own(home)?;
         let path = home::make_database_file(home)?;
         let mut connection = open_writer(&path, options.max_bytes)?;
-        schema::prepare(&mut connection, &path, &options.store_id)?;
+        schema::prepare(&mut connection, &path, options.store_id.as_deref())?;
         let head = genesis(&connection)
             .map_err(Into::into)
             .and_then(|genesis| journal::check_tail(&connection, genesis, TAIL))
@@ -170,7 +170,7 @@ impl Store {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            store_id: String::new(),
+            store_id: None,
             max_bytes: None,
             // A few transactions' worth: enough to keep the disk busy, little enough to lose nothing
             // but time when it is slow.

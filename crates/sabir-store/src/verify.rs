@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::chain::Hash;
-use crate::connection::genesis;
+use crate::chain::{Hash, genesis_hash};
+use crate::connection::store_id;
 use crate::entry::{Kind, Row};
 use crate::error::Tampered;
 use crate::journal::{Broken, Head, Place, UNREADABLE, from_sql, to_sql, walk};
 use crate::projection::Session;
 
 /// The whole chain fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
+    /// Which store it is: another one of equal content has another id and other hashes.
+    pub store_id: String,
     pub entries: u64,
     /// Kept elsewhere, it proves later that nothing up to here was changed or cut off, even by
     /// someone who computed all hashes anew.
@@ -26,7 +28,8 @@ pub(crate) fn verify(connection: &Connection) -> Result<Verified, Broken> {
     // One snapshot, or the tables would be newer than the journal.
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     let mut sessions: BTreeMap<String, Session> = BTreeMap::new();
-    let start = Head { seq: 0, hash: genesis(&snapshot)? };
+    let store_id = store_id(&snapshot)?;
+    let start = Head { seq: 0, hash: genesis_hash(&store_id) };
     let head = walk(&snapshot, start, |columns| {
         let (place, row) = columns.read()?;
         let tampered = |why| Broken::Chain(Tampered { seq: place.seq, why });
@@ -46,7 +49,7 @@ pub(crate) fn verify(connection: &Connection) -> Result<Verified, Broken> {
         refuse_strangers(&snapshot, kind)?;
     }
     check_sessions(&snapshot, &sessions)?;
-    Ok(Verified { entries: head.seq, head_hash: head.hash })
+    Ok(Verified { store_id, entries: head.seq, head_hash: head.hash })
 }
 
 fn is_listed(
@@ -56,18 +59,22 @@ fn is_listed(
     row: &Row<'_>,
 ) -> rusqlite::Result<bool> {
     let keys = match row.kind {
-        Kind::Session | Kind::Event | Kind::Item => "?3 IS ?3 AND ?4 IS ?4",
-        Kind::Submission => "sub_id = ?3 AND ?4 IS ?4",
-        Kind::Turn => "response_id = ?3 AND ?4 IS ?4",
-        Kind::Approval => "call_id = ?3 AND state = ?4",
-        Kind::Note => "?3 IS ?3 AND kind = ?4",
+        Kind::Session | Kind::Event | Kind::Item => "",
+        Kind::Submission => " AND sub_id = ?3",
+        Kind::Turn => " AND response_id = ?3",
+        Kind::Approval => " AND call_id = ?3 AND state = ?4",
+        Kind::Note => " AND kind = ?3",
     };
     let table = row.kind.table();
-    connection
-        .prepare_cached(&format!(
-            "SELECT 1 FROM {table} WHERE session = ?1 AND seq = ?2 AND {keys}"
-        ))?
-        .exists(params![to_sql(session), to_sql(place.seq), row.key, row.tag])
+    let sql = format!("SELECT 1 FROM {table} WHERE session = ?1 AND seq = ?2{keys}");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let (session, seq) = (to_sql(session), to_sql(place.seq));
+    match row.kind {
+        Kind::Session | Kind::Event | Kind::Item => statement.exists(params![session, seq]),
+        Kind::Submission | Kind::Turn => statement.exists(params![session, seq, row.key]),
+        Kind::Approval => statement.exists(params![session, seq, row.key, row.tag]),
+        Kind::Note => statement.exists(params![session, seq, row.tag]),
+    }
 }
 
 /// Finds what a table lists and the journal does not have, such as entries cut off at the end.

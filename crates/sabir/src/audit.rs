@@ -25,7 +25,7 @@ Examples:
   sabir audit verify
   sabir audit verify --json | jq -r .head
 
-Keep the head somewhere else: who can write the file can also compute all hashes anew, and only a
+Keep the store's id and the head somewhere else: who can write the file can also compute all hashes anew, and only a
 head from before shows it.
 
 Exit codes:
@@ -44,7 +44,7 @@ pub(crate) struct VerifyArgs {
 #[derive(Debug, Serialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 enum Finding {
-    Whole { entries: u64, head: String },
+    Whole { store: String, entries: u64, head: String },
     Tampered { seq: u64, why: String },
 }
 
@@ -59,8 +59,8 @@ impl AuditCommand {
 impl VerifyArgs {
     fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         let found = match Reader::open(&self.home.resolve()?)?.verify() {
-            Ok(Verified { entries, head_hash }) => {
-                Finding::Whole { entries, head: head_hash.to_string() }
+            Ok(Verified { store_id, entries, head_hash }) => {
+                Finding::Whole { store: store_id, entries, head: head_hash.to_string() }
             }
             Err(StoreError::Tampered(Tampered { seq, why })) => {
                 Finding::Tampered { seq, why: why.to_owned() }
@@ -73,8 +73,11 @@ impl VerifyArgs {
         }
         match found {
             Finding::Whole { .. } if self.json => Ok(Exit::Done),
-            Finding::Whole { entries, head } => {
-                writeln!(output, "the journal is whole: {entries} entries\nhead {head}")?;
+            Finding::Whole { store, entries, head } => {
+                writeln!(
+                    output,
+                    "the journal is whole: {entries} entries\nstore {store}\nhead {head}"
+                )?;
                 Ok(Exit::Done)
             }
             Finding::Tampered { .. } if self.json => Ok(Exit::Found),

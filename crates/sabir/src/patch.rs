@@ -171,6 +171,7 @@ impl From<ApplyError> for Refusal {
             | ApplyError::ReadOnly { .. }
             | ApplyError::Read { .. }
             | ApplyError::Reserved { .. }
+            | ApplyError::NotKept { .. }
             | ApplyError::BadRecord { .. } => Exit::Found,
             ApplyError::File { .. } | ApplyError::Journal { .. } | ApplyError::HalfDone { .. } => {
                 Exit::Unusable

@@ -3,10 +3,9 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
 
 use sabir_engine::Output;
-use sabir_store::{Batch, Entry, SessionId, Store};
+use sabir_store::{Batch, Entry, Rejected, SessionId, Store};
 use tokio::sync::oneshot;
 
 use super::{Claim, Shown};
@@ -88,24 +87,19 @@ impl Gathered {
     }
 }
 
-async fn append(store: &Store, mut batch: Batch) -> Result<(), String> {
-    loop {
-        let (done, stored) = oneshot::channel();
-        let taken = store.append(batch, move |result| {
-            let _ = done.send(result.map(|_| ()));
-        });
-        match taken {
-            Ok(()) => {
-                return match stored.await {
-                    Ok(Ok(())) => Ok(()),
-                    Ok(Err(error)) => Err(error.to_string()),
-                    Err(_) => Err("the store has stopped".to_owned()),
-                };
-            }
-            Err(rejected) => {
-                batch = rejected.batch;
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-        }
+async fn append(store: &Store, batch: Batch) -> Result<(), String> {
+    let (done, stored) = oneshot::channel();
+    let taken = store.append(batch, move |result| {
+        let _ = done.send(result.map(|_| ()));
+    });
+    if let Err(Rejected { batch, done }) = taken {
+        // Too much waits for the disk. Whoever waits for room must not hold up others.
+        let store = store.clone();
+        tokio::task::spawn_blocking(move || store.append_blocking(batch, done));
+    }
+    match stored.await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("the store has stopped".to_owned()),
     }
 }

@@ -9,8 +9,12 @@ use crate::reading;
 /// What providers take at most, and more than a screen needs.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
+/// Of all pictures of a message, as they are sent.
+const MOST_TOGETHER: usize = 32 * 1024 * 1024;
+
 pub(super) async fn embed(items: Vec<InputItem>) -> Result<Vec<InputItem>, String> {
     let mut embedded = Vec::with_capacity(items.len());
+    let mut together = 0;
     for item in items {
         embedded.push(match item {
             InputItem::LocalImage { path } => {
@@ -24,6 +28,16 @@ pub(super) async fn embed(items: Vec<InputItem>) -> Result<Vec<InputItem>, Strin
             }
             other => other,
         });
+        if let Some(InputItem::Image { image_url }) = embedded.last() {
+            together += image_url.len();
+        }
+        // A message is recorded in one piece.
+        if together > MOST_TOGETHER {
+            let limit = MOST_TOGETHER / (1024 * 1024);
+            return Err(format!(
+                "the pictures have more than {limit} MiB together: send fewer at a time"
+            ));
+        }
     }
     Ok(embedded)
 }
@@ -90,6 +104,20 @@ mod tests {
         let pipe = folder.path().join("pipe");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
         assert_eq!(read(pipe.to_str().unwrap()).unwrap_err(), "is not a file");
+    }
+
+    #[tokio::test]
+    async fn pictures_that_are_too_much_together_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("large.png");
+        let mut bytes = vec![0; MOST_BYTES as usize];
+        bytes[..4].copy_from_slice(b"\x89PNG");
+        std::fs::write(&path, bytes).unwrap();
+        let path = path.to_str().unwrap().to_owned();
+        let pictures = |count| vec![InputItem::LocalImage { path: path.clone() }; count];
+        assert_eq!(embed(pictures(2)).await.unwrap().len(), 2);
+        let refused = embed(pictures(7)).await.unwrap_err();
+        assert_eq!(refused, "the pictures have more than 32 MiB together: send fewer at a time");
     }
 
     #[test]

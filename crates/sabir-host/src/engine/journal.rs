@@ -1,12 +1,29 @@
 //! What the store keeps of a session, and how it is read back.
 
-use sabir_engine::{ApprovalState, Event, Record};
+use sabir_engine::{ApprovalState, Event, EventMsg, Record};
 use sabir_store::{Entry, Reader, SessionId, StoreError};
 
-/// An event, with the line that shows it.
+/// An event, with the line that shows it. Answers that only repeat what the journal holds, and what
+/// is too large for an entry, are noted and not stored once more.
 pub(super) fn event(event: &Event, line: &str) -> Entry {
-    Entry::Event { sub_id: event.id.clone(), kind: tag_of(line), body: line.to_owned() }
+    let repeats = match &event.msg {
+        EventMsg::History { .. } => Some("the thread"),
+        EventMsg::Tools { .. } => Some("the list of tools"),
+        EventMsg::Approvals { .. } => Some("the list of approvals"),
+        _ if line.len() > MOST_BYTES => Some("an event that is too large to be stored"),
+        _ => None,
+    };
+    let noted = repeats.and_then(|what| {
+        let message = format!("[{what} was shown here: {} bytes]", line.len());
+        let msg = EventMsg::BackgroundEvent { message };
+        serde_json::to_string(&Event { id: event.id.clone(), msg }).ok()
+    });
+    let body = noted.unwrap_or_else(|| line.to_owned());
+    Entry::Event { sub_id: event.id.clone(), kind: tag_of(&body), body }
 }
+
+/// Half of what the store takes as one entry.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 /// The kind of event, out of its line. Our own lines have the tag first, and a quote inside a string
 /// is escaped, so that no id can pretend to be one.
@@ -87,7 +104,31 @@ pub(super) fn wall_clock_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sabir_engine::EventMsg;
+
+    #[test]
+    fn what_the_journal_holds_already_is_noted_and_not_stored_again() {
+        let stored = |msg: EventMsg| {
+            let event = Event { id: "7".to_owned(), msg };
+            match super::event(&event, &serde_json::to_string(&event).unwrap()) {
+                Entry::Event { sub_id, kind, body } => (sub_id, kind, body),
+                other => panic!("{other:?}"),
+            }
+        };
+        let words = "said before".repeat(1000);
+        let items = vec![sabir_engine::Item::user(words)];
+        let (sub_id, kind, body) = stored(EventMsg::History { items, last_response_id: None });
+        assert_eq!((sub_id.as_str(), kind.as_str()), ("7", "background_event"));
+        assert_eq!(
+            body,
+            r#"{"id":"7","msg":{"type":"background_event","message":"[the thread was shown here: 11146 bytes]"}}"#
+        );
+        let message = "x".repeat(MOST_BYTES);
+        let (_, kind, body) = stored(EventMsg::AgentMessage { message });
+        assert_eq!(kind, "background_event");
+        assert!(body.len() < 200, "{}", body.len());
+        let (_, kind, _) = stored(EventMsg::AgentMessage { message: "small".to_owned() });
+        assert_eq!(kind, "agent_message");
+    }
 
     #[test]
     fn the_kind_of_an_event_is_found_whatever_its_id_says() {

@@ -11,13 +11,12 @@ use sabir_engine::{
     ConfigureSession, ExecOutput, Input, OutputStream, PreparedPatch, ProviderSettings, Settings,
     SpawnAgent, ToolCall, ToolEvent, ToolResult, Work,
 };
-use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
 use super::{DEEPEST, Engine, PATCH_JOURNAL};
-use crate::files::{self, Root};
+use crate::files::{self, ApplyError, Root, Undo};
 use crate::process::{self, Bound, Exec};
 use crate::sandbox::{Confinement, Limits, OwnState};
 use crate::tools::{self, Look};
@@ -30,6 +29,10 @@ pub(super) struct Prepared {
 
 /// Those of a session, by the number of their call.
 pub(super) type PreparedPatches = Arc<Mutex<HashMap<u64, Prepared>>>;
+
+/// Of the difference that a patch makes: more than anyone reads, and well below what the journal
+/// takes as one entry.
+const MOST_SHOWN: usize = 16 * 1024 * 1024;
 
 impl Actor {
     pub(super) fn prepare(&mut self, key: u64, input: String, cwd: String) {
@@ -114,6 +117,15 @@ fn try_patch(input: &str, cwd: &Path) -> Result<(Prepared, PreparedPatch), Strin
     let paths = plan.paths().map(|path| absolute(path.as_str())).collect();
     let (changes, unified_diff) = (plan.changes(), plan.unified_diff());
     let prepared = PreparedPatch { changes, unified_diff, paths };
+    let shown = serde_json::to_string(&prepared.changes).map_or(0, |text| text.len());
+    // It is shown and recorded in one piece before anything is changed.
+    if shown.max(prepared.unified_diff.len()) > MOST_SHOWN {
+        let limit = MOST_SHOWN / (1024 * 1024);
+        return Err(format!(
+            "the difference is more than {limit} MiB, which cannot be recorded: change fewer or \
+             smaller files at a time"
+        ));
+    }
     Ok((Prepared { root: Arc::new(root), plan: Arc::new(plan) }, prepared))
 }
 
@@ -122,12 +134,13 @@ async fn apply(engine: &Engine, prepared: Prepared) -> ToolResult {
     let done = tokio::task::spawn_blocking(move || {
         let summary = prepared.plan.summary();
         let root = prepared.root.path().to_owned();
-        files::apply(&prepared.plan, &prepared.root, &journal)
-            .map(|applied| (summary, root, applied))
+        files::keep(&prepared.plan, &journal)?;
+        let applied = files::apply(&prepared.plan, &prepared.root, &journal)?;
+        Ok::<_, ApplyError>((summary, Undo { root, applied }))
     });
     match done.await {
-        Ok(Ok((summary, root, applied))) => {
-            let undo = serde_json::to_value(Undo { root, applied }).ok();
+        Ok(Ok((summary, undo))) => {
+            let undo = serde_json::to_value(undo).ok();
             ToolResult { undo, ..succeeded(summary) }
         }
         Ok(Err(error)) => failed(error.to_string()),
@@ -135,25 +148,16 @@ async fn apply(engine: &Engine, prepared: Prepared) -> ToolResult {
     }
 }
 
-/// What taking back a patch needs to know.
-#[derive(Debug, Serialize, Deserialize)]
-struct Undo {
-    root: PathBuf,
-    applied: files::Applied,
-}
-
 async fn undo(engine: &Engine, changes: Vec<serde_json::Value>) -> ToolResult {
     let journal = engine.home().join(PATCH_JOURNAL);
     let done = tokio::task::spawn_blocking(move || {
-        let mut words = Vec::new();
-        for change in changes {
-            let Undo { root, applied } = serde_json::from_value(change)
-                .map_err(|error| format!("what to take back cannot be read: {error}"))?;
-            let root = Root::open(&root).map_err(|error| error.to_string())?;
-            files::revert(&applied, &root, &journal).map_err(|error| error.to_string())?;
-            words.extend(applied.files.iter().map(|file| format!("{} is as it was\n", file.path)));
-        }
-        Ok::<_, String>(words.concat())
+        let changes: Result<Vec<Undo>, _> =
+            changes.into_iter().map(serde_json::from_value).collect();
+        let changes =
+            changes.map_err(|error| format!("what to take back cannot be read: {error}"))?;
+        let paths = files::revert(changes, &journal).map_err(|error| error.to_string())?;
+        let words: String = paths.iter().map(|path| format!("{path} is as it was\n")).collect();
+        Ok::<_, String>(words)
     });
     match done.await {
         Ok(Ok(words)) => succeeded(words),
@@ -295,5 +299,23 @@ async fn spawn(
     match super::delegate::delegate(connection, configure, spawn.task, stop).await {
         Ok(answer) => succeeded(answer),
         Err(words) => failed(words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_that_cannot_be_recorded_is_refused_before_it_is_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let large = "a line of the file\n".repeat(MOST_SHOWN / 19 + 1);
+        std::fs::write(dir.path().join("large"), large).unwrap();
+        let patch = |what: &str| format!("*** Begin Patch\n{what}*** End Patch\n");
+        let refused = try_patch(&patch("*** Delete File: large\n"), dir.path()).err().unwrap();
+        assert!(refused.contains("more than 16 MiB, which cannot be recorded"), "{refused}");
+        // A small difference in a large file is fine.
+        let update = "*** Update File: large\n@@\n-a line of the file\n+another\n";
+        try_patch(&patch(update), dir.path()).unwrap();
     }
 }

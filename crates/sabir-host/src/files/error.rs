@@ -40,6 +40,10 @@ pub enum ApplyError {
         cause: Box<ApplyError>,
         left: Vec<String>,
     },
+    /// What the file held before is gone, or was changed.
+    NotKept {
+        path: String,
+    },
     /// The record of an applied patch names a path that is none.
     BadRecord {
         path: String,
@@ -60,6 +64,9 @@ impl ApplyError {
                 "look at these files; what they held is beside them, in files named .sabir-*"
                     .to_owned()
             }
+            Self::NotKept { .. } => {
+                "too many changes have come since: put the file right by hand".to_owned()
+            }
             Self::BadRecord { .. } => "the record is damaged and cannot be used".to_owned(),
         }
     }
@@ -77,6 +84,7 @@ impl fmt::Display for ApplyError {
             Self::HalfDone { left, .. } => {
                 write!(f, "could not put back {}", left.join(", "))
             }
+            Self::NotKept { path } => write!(f, "what {path} held before is not kept any more"),
             Self::BadRecord { path } => write!(f, "the record names `{path}`"),
         }
     }
@@ -91,6 +99,7 @@ impl std::error::Error for ApplyError {
             | Self::ReadOnly { .. }
             | Self::Read { .. }
             | Self::Reserved { .. }
+            | Self::NotKept { .. }
             | Self::BadRecord { .. } => None,
         }
     }

@@ -88,7 +88,8 @@ impl Ground {
 
     /// What is in the folder of the journal.
     fn journals(&self) -> usize {
-        fs::read_dir(self.journal()).map_or(0, Iterator::count)
+        let entries = fs::read_dir(self.journal()).into_iter().flatten();
+        entries.filter(|entry| entry.as_ref().unwrap().path().is_file()).count()
     }
 }
 

@@ -82,10 +82,9 @@ impl<'r> Transaction<'r> {
             let (before, after) = (digest(&change.before), digest(&change.after));
             record.files.push(AppliedFile {
                 path: change.path.to_string(),
-                before: change
-                    .before
+                before: before
                     .as_ref()
-                    .map(|text| BeforeFile { content: text.to_string(), mode }),
+                    .map(|digest| BeforeFile { hash: digest.as_str().to_owned(), mode }),
                 after: after.as_ref().map(|digest| digest.as_str().to_owned()),
             });
             let (staged, backup) = (hidden_name()?, hidden_name()?);

@@ -94,7 +94,7 @@ fn a_newer_store_is_left_alone() {
 fn a_store_keeps_the_id_it_was_made_with() {
     let home = home();
     for id in ["first", "second"] {
-        let options = sabir_store::Options { store_id: id.to_owned(), ..Default::default() };
+        let options = sabir_store::Options { store_id: Some(id.to_owned()), ..Default::default() };
         let store = Store::open_with(home.path(), &options).unwrap();
         for batch in two_sessions() {
             store.append_and_wait(batch).unwrap();
@@ -104,4 +104,26 @@ fn a_store_keeps_the_id_it_was_made_with() {
     assert!(lines[0].follows(&genesis_hash("first")));
     assert!(!lines[0].follows(&genesis_hash("second")));
     reader(home.path()).verify().unwrap();
+}
+
+/// QP-J4: two stores of equal content are told apart, and an id is never given twice.
+#[test]
+fn every_new_store_has_an_id_of_its_own() {
+    let made: Vec<_> = (0..3)
+        .map(|_| {
+            let home = home();
+            filled(home.path());
+            let verified = reader(home.path()).verify().unwrap();
+            assert_eq!(verified.store_id.len(), 32);
+            // Opening it again changes nothing.
+            drop(Store::open(home.path()).unwrap());
+            assert_eq!(reader(home.path()).verify().unwrap(), verified);
+            (verified.store_id, verified.head_hash.to_string())
+        })
+        .collect();
+    for (index, one) in made.iter().enumerate() {
+        for other in &made[..index] {
+            assert!(one.0 != other.0 && one.1 != other.1);
+        }
+    }
 }

@@ -92,13 +92,14 @@ fn an_export_can_be_checked_by_itself() {
     let lines = reader(home.path()).journal(Scope::All, 0, usize::MAX).unwrap();
     let exported: Vec<String> =
         lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
-    let mut previous = genesis_hash("");
+    let verified = reader(home.path()).verify().unwrap();
+    let mut previous = genesis_hash(&verified.store_id);
     for text in &exported {
         let line: Line = serde_json::from_str(text).unwrap();
         assert!(line.follows(&previous), "{text}");
         previous = line.hash;
     }
-    assert_eq!(previous, reader(home.path()).verify().unwrap().head_hash);
+    assert_eq!(previous, verified.head_hash);
     let mut changed = lines[3].clone();
     changed.body.push(' ');
     assert!(!changed.follows(&lines[2].hash));

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use sabir_store::{Hash, Link, Scope, Store, StoreError, Tampered, entry_hash};
 
-use crate::sample::{filled, home, reader, unguarded};
+use crate::sample::{batch, event, filled, home, reader, session, two_sessions, unguarded};
 
 /// What `verify` says after the statements were run on a store of ten entries.
 fn after(change: &str) -> (u64, &'static str) {
@@ -162,6 +162,56 @@ fn a_changed_end_is_found_when_the_store_is_opened() {
     assert_eq!(
         error.to_string(),
         "the journal was changed after it was written: entry 9: its hash does not fit its content \
-         and the entry before it"
+         and the entry before it; `sabir audit verify` looks at all of it"
     );
+}
+
+/// QP-J14: what a session is resumed from is held against its hashes, however far back it stands.
+#[test]
+fn a_forged_record_is_not_read() {
+    let home = home();
+    {
+        let store = Store::open(home.path()).unwrap();
+        for batch in two_sessions() {
+            store.append_and_wait(batch).unwrap();
+        }
+        // Far more than the end of the chain that is looked at when a store is opened.
+        for at in 0..200 {
+            store.append_and_wait(batch("s2", at, vec![event("1", "x")])).unwrap();
+        }
+    }
+    let read = || reader(home.path()).records(&session("s1"));
+    assert_eq!(read().unwrap().len(), 5);
+    let connection = unguarded(home.path());
+    let change = |sql: &str| connection.execute_batch(sql).unwrap();
+    for (forge, restore, expected) in [
+        (
+            "UPDATE journal SET body = replace(body, 'user', 'root') WHERE seq = 6",
+            "UPDATE journal SET body = replace(body, 'root', 'user') WHERE seq = 6",
+            (6, HASH),
+        ),
+        (
+            "UPDATE journal SET tag = 'denied' WHERE seq = 8",
+            "UPDATE journal SET tag = 'approved' WHERE seq = 8",
+            (8, HASH),
+        ),
+        (
+            "INSERT INTO notes (session, seq, kind) VALUES (1, 5, 'settings')",
+            "DELETE FROM notes WHERE session = 1",
+            (5, "a table lists it for another session"),
+        ),
+    ] {
+        change(forge);
+        // The store opens, because it looks at the end only.
+        drop(Store::open(home.path()).unwrap());
+        match read() {
+            Err(StoreError::Tampered(tampered)) => {
+                assert_eq!((tampered.seq, tampered.why), expected, "{forge}");
+                assert!(tampered.to_string().contains("sabir audit verify"), "{tampered}");
+            }
+            other => panic!("{forge}: {other:?}"),
+        }
+        change(restore);
+        assert_eq!(read().unwrap().len(), 5);
+    }
 }

@@ -15,7 +15,7 @@ use crate::sample::{approval, batch, event, home, item, note, reader, session, t
 
 fn lines(store_id: &str) -> Vec<Line> {
     let home = home();
-    let options = Options { store_id: store_id.to_owned(), ..Options::default() };
+    let options = Options { store_id: Some(store_id.to_owned()), ..Options::default() };
     let store = Store::open_with(home.path(), &options).unwrap();
     let facts = |title: Option<&str>, parent| {
         let (cwd, model) = ("/project".to_owned(), "model-1".to_owned());

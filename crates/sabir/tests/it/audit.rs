@@ -1,6 +1,6 @@
 //! `sabir audit verify`, on journals that are whole and on one that is not.
 
-use sabir_store::{Batch, Entry, SessionFacts, SessionId, Store};
+use sabir_store::{Batch, Entry, Reader, SessionFacts, SessionId, Store};
 
 use crate::process::{Outcome, run};
 
@@ -29,10 +29,19 @@ fn a_journal_is_whole_until_somebody_changes_it() {
     drop(store);
     let whole = verify(home.path(), &["--json"]);
     let head = receipt.hash;
-    assert_eq!(beside.stdout, format!("the journal is whole: 2 entries\nhead {head}\n"));
+    let id = Reader::open(home.path()).unwrap().verify().unwrap().store_id;
+    assert_eq!(
+        beside.stdout,
+        format!("the journal is whole: 2 entries\nstore {id}\nhead {head}\n")
+    );
     assert_eq!(
         (whole.code, whole.stdout),
-        (0, format!("{{\"result\":\"whole\",\"entries\":2,\"head\":\"{head}\"}}\n"))
+        (
+            0,
+            format!(
+                "{{\"result\":\"whole\",\"store\":\"{id}\",\"entries\":2,\"head\":\"{head}\"}}\n"
+            )
+        )
     );
 
     let path = home.path().join("sabir.db");
