@@ -16,6 +16,7 @@ mod shell_call;
 mod source;
 mod tree;
 mod word;
+mod written;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,6 +91,9 @@ pub fn assess(argv: &[String], place: Place) -> Assessment {
     if argv.iter().any(|word| word.contains('\0')) {
         return Assessment::Ordinary { why: "an argument holds a NUL byte".to_owned() };
     }
+    let shorter: Vec<String> =
+        argv.iter().map(|word| written::without_written_text(word).into_owned()).collect();
+    let argv = shorter.as_slice();
     if argv.iter().map(|word| word.len() + 1).sum::<usize>() > MAX_BYTES {
         return looked_over(argv, TOO_LONG);
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use sabir_engine::{
-    ConfigureSession, Decoded, Event, EventMsg, InputItem, InputMode, Op, Submission,
+    ConfigureSession, Decision, Decoded, Event, EventMsg, InputItem, InputMode, Op, Submission,
 };
 use sabir_host::{Connection, Incoming, Shown};
 use tokio::sync::mpsc;
@@ -21,7 +21,7 @@ use crate::agent_args::{AgentArgs, runtime};
 use crate::exit::Exit;
 use crate::output::Notes;
 use crate::signals::{Signals, Stop};
-use answers::{Answer, Answers, Asked, Typed};
+use answers::{Answers, Asked, Typed};
 pub(crate) use show::Screen;
 
 /// Run a task here: an agent works in this directory, and asks before it does what it must ask for
@@ -173,7 +173,7 @@ struct Conversation {
 /// have been where nobody could be asked.
 const FOR_EVER_MS: u64 = 10 * 365 * 24 * 3600 * 1000;
 
-/// Once a second is enough to show that something is alive.
+/// How often the line of progress is looked at.
 const BEAT: Duration = Duration::from_millis(250);
 
 impl Conversation {
@@ -187,7 +187,7 @@ impl Conversation {
             events,
             done,
             screen: Screen::new(how.json),
-            answers: Answers::new(is_attended, Duration::from_millis(timeout_ms)),
+            answers: Answers::new(is_attended),
             signals: Signals::listen(),
             json: how.json,
             approval_timeout_ms: timeout_ms,
@@ -317,16 +317,13 @@ impl Conversation {
         }
     }
 
-    async fn answer(&mut self, answer: Answer) {
-        match answer {
-            Answer::Given(Asked { call_id, is_patch: true, .. }, decision) => {
-                self.submit(Op::PatchApproval { call_id, decision }).await;
-            }
-            Answer::Given(Asked { call_id, is_patch: false, .. }, decision) => {
-                self.submit(Op::ExecApproval { call_id, decision, prefix: None }).await;
-            }
-            Answer::Late => self.screen.note("nobody answered in time, so it is denied"),
-        }
+    async fn answer(&mut self, (asked, decision): (Asked, Decision)) {
+        let call_id = asked.call_id;
+        let op = match asked.is_patch {
+            true => Op::PatchApproval { call_id, decision },
+            false => Op::ExecApproval { call_id, decision, prefix: None },
+        };
+        self.submit(op).await;
         self.answers.ask_next(&mut self.screen);
     }
 }

@@ -180,8 +180,8 @@ impl Thread {
         if !self.knows(&response_id) {
             return response_id;
         }
-        let names = (self.turns.len()..).map(|number| format!("{response_id}-{number}"));
-        names.skip_while(|name| self.knows(name)).next().unwrap_or(response_id)
+        let mut names = (self.turns.len()..).map(|number| format!("{response_id}-{number}"));
+        names.find(|name| !self.knows(name)).unwrap_or(response_id)
     }
 
     /// How full the model's context was at the last response, if it is known.

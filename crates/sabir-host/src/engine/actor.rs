@@ -2,13 +2,14 @@
 //! then shows and does it. While the disk works, it goes on listening.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sabir_engine::{
     ConfigureSession, Decoded, EventMsg, Input, ModelEvent, Op, Output, Record, Refusal, Session,
     Submission, ToolEvent, ToolResult,
 };
+use sabir_policy::{LeftOut, SandboxPolicy};
 use sabir_store::Entry;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -106,6 +107,17 @@ enum Wake {
     Due,
     /// Tools of other servers came, went or changed.
     Servers,
+}
+
+/// What a policy makes writable in vain.
+fn left_out(policy: &SandboxPolicy) -> Vec<LeftOut> {
+    let mut left_out = sabir_policy::left_out(policy);
+    let missing = policy.writable_roots.iter().filter(|path| !Path::new(path).is_dir());
+    let missing = missing.filter(|path| left_out.iter().all(|it| it.path != **path));
+    let why = "there is no such folder";
+    let missing: Vec<LeftOut> = missing.map(|path| LeftOut { path: path.clone(), why }).collect();
+    left_out.extend(missing);
+    left_out
 }
 
 impl Actor {
@@ -362,12 +374,18 @@ impl Actor {
         self.configured_by.clone_from(&sub_id);
         let waiting = self.servers.begin(&self.engine);
         let external = self.servers.tools();
+        let left_out = left_out(&settings.sandbox_policy);
         self.handle(Input::Configure {
             sub_id: sub_id.clone(),
             settings: Box::new(settings),
             stored,
             external,
         });
+        for folder in left_out {
+            let message = format!("{} is not writable: {}", folder.path, folder.why);
+            let sub_id = sub_id.clone();
+            self.handle(Input::Tell { sub_id, msg: EventMsg::Warning { message } });
+        }
         if let Some(message) = waiting {
             self.handle(Input::Tell { sub_id, msg: EventMsg::BackgroundEvent { message } });
         }

@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 use sabir_store::{
-    ApprovalState, Bookmark, Entry, Line, Parent, Scope, SessionFacts, SessionFilter, Store,
-    genesis_hash,
+    ApprovalState, Bookmark, Entry, Line, Link, Parent, Scope, SessionFacts, SessionFilter, Store,
+    entry_hash, genesis_hash,
 };
 
 use crate::sample::{
@@ -136,4 +136,26 @@ fn a_reader_beside_the_owner_sees_what_was_acknowledged() {
         assert_eq!(beside.records(&session("s")).unwrap().len() as u64, at);
         assert_eq!(beside.verify().unwrap().entries, at + 1);
     }
+}
+
+/// QP-J13: what an export needs, to be held against the chain without the other sessions.
+#[test]
+fn every_entry_follows_the_hash_before_it() {
+    let home = home();
+    filled(home.path());
+    let reader = reader(home.path());
+    let lines = reader.journal(Scope::All, 0, 100).unwrap();
+    for line in &lines {
+        let link = Link {
+            seq: line.seq,
+            session_id: line.session_id.as_str().as_bytes(),
+            at_ms: line.at_ms,
+            kind: line.kind.as_bytes(),
+            tag: line.tag.as_bytes(),
+            key: line.key.as_bytes(),
+            body: line.body.as_bytes(),
+        };
+        assert_eq!(entry_hash(&reader.hash_before(line.seq).unwrap(), &link), line.hash);
+    }
+    assert!(reader.hash_before(lines.len() as u64 + 2).is_err());
 }

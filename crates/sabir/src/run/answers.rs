@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::BufRead as _;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use sabir_engine::{Decision, Event, EventMsg, FileChange};
 use sabir_policy::as_typed;
@@ -22,13 +22,6 @@ pub(super) struct Asked {
     pub(super) changes: BTreeMap<String, FileChange>,
 }
 
-/// What became of a question.
-pub(super) enum Answer {
-    Given(Asked, Decision),
-    /// Nobody answered in time; the engine has denied it by itself.
-    Late,
-}
-
 /// What was typed at the prompt.
 pub(super) enum Typed {
     Task(String),
@@ -38,12 +31,9 @@ pub(super) enum Typed {
 
 pub(super) struct Answers {
     lines: Option<mpsc::Receiver<Line>>,
-    /// With the time from which on nobody waits for the answer.
-    asked: VecDeque<(Asked, Option<Instant>)>,
+    asked: VecDeque<Asked>,
     /// When the first of them was put.
     asked_at: Option<Instant>,
-    /// How long the engine waits.
-    patience: Duration,
 }
 
 /// What was typed, and when.
@@ -89,21 +79,8 @@ impl Asked {
     }
 }
 
-/// The call that this event shows to wait for no answer any more.
-fn settled(event: &Event) -> Option<&str> {
-    match &event.msg {
-        EventMsg::ExecCommandBegin { call_id, .. }
-        | EventMsg::ExecCommandEnd { call_id, .. }
-        | EventMsg::PatchApplyBegin { call_id, .. }
-        | EventMsg::PatchApplyEnd { call_id, .. }
-        | EventMsg::ToolCallBegin { call_id, .. }
-        | EventMsg::ToolCallEnd { call_id, .. } => Some(call_id),
-        _ => None,
-    }
-}
-
 impl Answers {
-    pub(super) fn new(is_attended: bool, patience: Duration) -> Self {
+    pub(super) fn new(is_attended: bool) -> Self {
         let lines = is_attended.then(|| {
             let (send, lines) = mpsc::channel(TYPED_AHEAD);
             std::thread::spawn(move || {
@@ -116,7 +93,7 @@ impl Answers {
             });
             lines
         });
-        Self { lines, asked: VecDeque::new(), asked_at: None, patience }
+        Self { lines, asked: VecDeque::new(), asked_at: None }
     }
 
     pub(super) fn is_attended(&self) -> bool {
@@ -140,38 +117,35 @@ impl Answers {
     }
 
     pub(super) fn ask(&mut self, asked: Asked, screen: &mut Screen) {
-        let deadline = Instant::now().checked_add(self.patience);
-        self.asked.push_back((asked, deadline));
+        self.asked.push_back(asked);
         if self.asked.len() == 1 {
             self.put(screen);
         }
     }
 
-    /// Puts the next question, if there is one that somebody still waits for.
+    /// Puts the next question, if there is one.
     pub(super) fn ask_next(&mut self, screen: &mut Screen) {
         screen.answered();
-        let now = Instant::now();
-        self.asked.retain(|(_, deadline)| deadline.is_none_or(|deadline| deadline > now));
         self.put(screen);
     }
 
     fn put(&mut self, screen: &mut Screen) {
-        if let Some((asked, _)) = self.asked.front() {
+        if let Some(asked) = self.asked.front() {
             // Before it is seen: nobody is faster than that.
             self.asked_at = Some(Instant::now());
             screen.ask(asked);
         }
     }
 
-    /// Takes back a question that the engine has settled by itself.
+    /// Takes back a question that waits for no answer any more.
     pub(super) fn hear(&mut self, event: &Event, screen: &mut Screen) {
-        let Some(call_id) = settled(event) else { return };
-        let Some(at) = self.asked.iter().position(|(asked, _)| asked.call_id == call_id) else {
+        let EventMsg::ApprovalExpired { call_id } = &event.msg else { return };
+        let Some(at) = self.asked.iter().position(|asked| asked.call_id == *call_id) else {
             return;
         };
         self.asked.remove(at);
         if at == 0 {
-            screen.note("this question is settled");
+            screen.note("nobody answered in time, so it is denied");
             self.ask_next(screen);
         }
     }
@@ -182,40 +156,31 @@ impl Answers {
     }
 
     /// The next answer, to the question that was put first.
-    pub(super) async fn next(&mut self) -> Answer {
-        let (Some(lines), Some((_, deadline))) = (self.lines.as_mut(), self.asked.front()) else {
+    pub(super) async fn next(&mut self) -> (Asked, Decision) {
+        let (Some(lines), false) = (self.lines.as_mut(), self.asked.is_empty()) else {
             return std::future::pending().await;
         };
-        let deadline = *deadline;
-        let late = async {
-            match deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-                None => std::future::pending().await,
-            }
-        };
-        let mut late = std::pin::pin!(late);
-        let decision = loop {
-            let line = tokio::select! {
-                line = lines.recv() => line,
-                () = &mut late => break None,
-            };
+        loop {
+            let line = lines.recv().await;
             // Who typed before the question was put has not answered it.
             if line.as_ref().is_some_and(|line| Some(line.at) < self.asked_at) {
                 continue;
             }
             let word = line.map(|line| line.text.trim().to_lowercase());
-            match word.as_deref() {
-                Some("y" | "yes") => break Some(Decision::Approved),
-                Some("a" | "always") => break Some(Decision::ApprovedForSession),
+            let decision = match word.as_deref() {
+                Some("y" | "yes") => Decision::Approved,
+                Some("a" | "always") => Decision::ApprovedForSession,
                 // The end of input is a refusal: nobody will answer.
-                Some("n" | "no") | None => break Some(Decision::Denied),
-                Some("q" | "quit") => break Some(Decision::Abort),
-                Some(_) => Screen::prompt("y, n, a or q? "),
+                Some("n" | "no") | None => Decision::Denied,
+                Some("q" | "quit") => Decision::Abort,
+                Some(_) => {
+                    Screen::prompt("y, n, a or q? ");
+                    continue;
+                }
+            };
+            if let Some(asked) = self.asked.pop_front() {
+                return (asked, decision);
             }
-        };
-        match (self.asked.pop_front(), decision) {
-            (Some((asked, _)), Some(decision)) => Answer::Given(asked, decision),
-            _ => Answer::Late,
         }
     }
 }

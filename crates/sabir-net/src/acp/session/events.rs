@@ -108,6 +108,10 @@ impl Session {
                 let fields = ToolCallUpdateFields::new().status(status(success));
                 self.finish(&call_id, fields.content(output(&written))).await;
             }
+            EventMsg::ApprovalExpired { call_id } => {
+                let fields = ToolCallUpdateFields::new().status(ToolCallStatus::Failed);
+                self.finish(&call_id, fields).await;
+            }
             EventMsg::PlanUpdate { plan, .. } => {
                 self.wire.update(SessionUpdate::Plan(Plan::new(plan_entries(plan)))).await;
             }

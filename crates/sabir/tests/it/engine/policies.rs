@@ -98,3 +98,24 @@ fn untrusted_asks_for_all_that_is_not_known_to_only_read() {
 fn never_asks_for_nothing() {
     assert!(asked_for("never", &[&["rm", "-rf", "x"], &["ls"]]).is_empty());
 }
+
+/// A folder that is named and cannot be made writable is told, not passed over.
+#[test]
+fn folders_that_cannot_be_writable_are_told() {
+    let place = Place::new();
+    let model = FakeModel::start([]);
+    let roots = ["relative", "/tmp/..", "/no/such/folder", "/tmp"];
+    let policy = json!({ "mode": "workspace-write", "writable_roots": roots });
+    let mut client = Client::open_with(&place, &model, &json!({ "sandbox_policy": policy }));
+    client.ask(&json!({ "type": "list_approvals" }));
+    let told: Vec<String> = client
+        .all_of("warning")
+        .iter()
+        .map(|event| event["msg"]["message"].as_str().unwrap().to_owned())
+        .collect();
+    client.close();
+    assert_eq!(told.len(), 3, "{told:?}");
+    for (told, root) in told.iter().zip(roots) {
+        assert!(told.starts_with(&format!("{root} is not writable: ")), "{told}");
+    }
+}

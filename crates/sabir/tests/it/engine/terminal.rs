@@ -42,7 +42,7 @@ impl Terminal {
             File::options().read(true).write(true).open(name).unwrap().into()
         };
         command.stdin(Stdio::from(theirs())).stdout(Stdio::from(theirs()));
-        command.stderr(Stdio::from(theirs())).env("TERM", "xterm").env_remove("NO_COLOR");
+        command.stderr(Stdio::from(theirs())).env("TERM", "xterm").env("NO_COLOR", "1");
         let child = command.spawn().unwrap();
         // The program alone holds the other side, so that its end is seen.
         drop(command);
