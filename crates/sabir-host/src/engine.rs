@@ -22,6 +22,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::error::HostError;
+use crate::files::Recovered;
 use crate::mcp::McpConfig;
 use crate::model::{HttpClients, Providers};
 use crate::process::Runner;
@@ -48,6 +49,8 @@ struct Shared {
     clients: HttpClients,
     /// Sessions that are open somewhere in this process: one at a time may hold each.
     open: Mutex<HashSet<String>>,
+    /// Patches that were taken back when the engine was opened; nobody has heard of them yet.
+    recovered: Mutex<Vec<Recovered>>,
 }
 
 /// What an engine is made of.
@@ -100,12 +103,22 @@ impl Engine {
         let Setup { home, runner, providers, key_files, mcp, defaults } = setup;
         let store = Store::open(&home)?;
         // A patch that a crash left half done is taken back before anyone looks at the files.
-        crate::files::recover(&home.join(PATCH_JOURNAL))?;
+        let recovered = Mutex::new(crate::files::recover(&home.join(PATCH_JOURNAL))?);
         let (clients, open) = (HttpClients::default(), Mutex::default());
         let servers = Servers::new(mcp, defaults.cwd.clone(), runner.helper().to_owned());
         let key_files = KeyFiles::new(providers.key_files().chain(key_files));
-        let shared =
-            Shared { home, store, runner, providers, key_files, servers, defaults, clients, open };
+        let shared = Shared {
+            home,
+            store,
+            runner,
+            providers,
+            key_files,
+            servers,
+            defaults,
+            clients,
+            open,
+            recovered,
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -130,6 +143,20 @@ impl Engine {
         let actor = actor::Actor::new(self.clone(), depth, incoming, outgoing);
         let done = tokio::spawn(actor.run());
         Connection { submissions, events, done }
+    }
+
+    /// What a crash had left half done, told once.
+    fn recovered(&self) -> Vec<String> {
+        let mut recovered = self.shared.recovered.lock().unwrap_or_else(PoisonError::into_inner);
+        let in_words = |it: Recovered| match it.left.as_slice() {
+            [] => format!("a patch in {} was cut short, and was taken back", it.root.display()),
+            left => format!(
+                "a patch in {} was cut short, and was taken back but for what was changed since: {}",
+                it.root.display(),
+                left.join(", ")
+            ),
+        };
+        std::mem::take(&mut *recovered).into_iter().map(in_words).collect()
     }
 
     /// Holds a session for one connection.

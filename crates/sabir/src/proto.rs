@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{ArgGroup, Args};
 use sabir_net::{Listen, Server, Token};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_args::{AgentArgs, runtime};
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
+use crate::signals::{Signals, Stop};
 
 /// Serve the engine to another program, as messages of JSON
 ///
@@ -94,11 +94,11 @@ impl ProtoArgs {
 
     async fn serve(self, notes: &mut Notes) -> anyhow::Result<ExitCode> {
         let stop = CancellationToken::new();
-        let signals = Signals::new()?;
+        let signals = Signals::listen();
         let listens = self.listens();
         if listens.is_empty() {
             let engine = self.agent.open()?;
-            let ending = tokio::spawn(signals.cancel(stop.clone()));
+            let ending = tokio::spawn(stop_on(signals, stop.clone()));
             sabir_net::serve_stdio(&engine, &stop).await;
             engine.shutdown().await;
             return if stop.is_cancelled() { Ok(ending.await?) } else { Ok(Exit::Done.into()) };
@@ -121,7 +121,7 @@ impl ProtoArgs {
             }
             notes.line(format_args!("listening on {} {}", listening.transport, listening.address));
         }
-        let ending = tokio::spawn(signals.cancel(stop.clone()));
+        let ending = tokio::spawn(stop_on(signals, stop.clone()));
         server.serve(engine.clone(), self.max_sessions as usize, stop).await;
         engine.shutdown().await;
         Ok(ending.await?)
@@ -161,39 +161,22 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "write it as 127.0.0.1:PORT, [::1]:PORT or localhost:PORT".to_owned())
 }
 
-/// The two signals that end a server.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
+/// The first signal stops in good order, a second at once. Returns how the program then ends.
+async fn stop_on(mut signals: Signals, stop: CancellationToken) -> ExitCode {
+    let code = exit_code(signals.next().await);
+    stop.cancel();
+    tokio::spawn(async move {
+        let code = exit_code(signals.next().await);
+        // Whoever supervises what still runs sees us end, and ends it.
+        std::process::exit(code.into());
+    });
+    code.into()
 }
 
-impl Signals {
-    fn new() -> anyhow::Result<Self> {
-        let listen = |kind| signal(kind).context("signals cannot be received");
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-        })
-    }
-
-    /// The first signal stops in good order, a second at once. Returns how the program then ends.
-    async fn cancel(mut self, stop: CancellationToken) -> ExitCode {
-        let code = self.next().await;
-        stop.cancel();
-        tokio::spawn(async move {
-            let code = self.next().await;
-            // Whoever supervises the commands that still run sees us end, and ends them.
-            std::process::exit(code.into());
-        });
-        code.into()
-    }
-
-    async fn next(&mut self) -> u8 {
-        tokio::select! {
-            _ = self.interrupt.recv() => INTERRUPTED,
-            _ = self.terminate.recv() => 0,
-        }
+/// A server that is told to end has done what it was there for.
+fn exit_code(stop: Stop) -> u8 {
+    match stop {
+        Stop::Interrupt => stop.exit_code(),
+        Stop::End(_) => 0,
     }
 }
-
-const INTERRUPTED: u8 = 130;

@@ -381,8 +381,10 @@ impl Actor {
             stored,
             external,
         });
-        for folder in left_out {
-            let message = format!("{} is not writable: {}", folder.path, folder.why);
+        let left_out = left_out
+            .into_iter()
+            .map(|folder| format!("{} is not writable: {}", folder.path, folder.why));
+        for message in self.engine.recovered().into_iter().chain(left_out) {
             let sub_id = sub_id.clone();
             self.handle(Input::Tell { sub_id, msg: EventMsg::Warning { message } });
         }
