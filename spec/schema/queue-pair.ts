@@ -14,24 +14,24 @@ export type ConfigureSession = {
 /**
  * Resumes this stored session.
  */
-session_id: string | null, model: string | null, provider: ProviderSettings | null, 
+session_id?: string | null, model?: string | null, provider?: ProviderSettings | null, 
 /**
  * Absolute.
  */
-cwd: string | null, approval_policy: ApprovalPolicy | null, sandbox_policy: SandboxPolicy | null, 
+cwd?: string | null, approval_policy?: ApprovalPolicy | null, sandbox_policy?: SandboxPolicy | null, 
 /**
  * Beside the built-in instructions.
  */
-instructions: string | null, effort: Effort | null, 
+instructions?: string | null, effort?: Effort | null, 
 /**
  * How long an approval may wait for a person; after that it is denied, and the model is told
  * why. Absent: for ever.
  */
-approval_timeout_ms: number | null, 
+approval_timeout_ms?: number | null, 
 /**
  * The tokens that the model can hold. The thread is compacted before it is full.
  */
-context_window: number | null, };
+context_window?: number | null, };
 
 export type Content = { "type": "input_text", text: string, } | { "type": "input_image", image_url: string, } | { "type": "output_text", text: string, } | { "type": "refusal", refusal: string, } | JsonValue;
 
@@ -93,12 +93,12 @@ export type Op = { "type": "configure_session" } & ConfigureSession | { "type": 
 /**
  * Continue after this response instead of where the thread stands: resume or fork.
  */
-last_response_id: string | null, mode: InputMode, } | { "type": "interrupt" } | { "type": "exec_approval", call_id: string, decision: Decision, 
+last_response_id?: string | null, mode?: InputMode, } | { "type": "interrupt" } | { "type": "exec_approval", call_id: string, decision: Decision, 
 /**
  * With `approved_for_session`: cover every command that begins with these words, instead
  * of exactly this one.
  */
-prefix: Array<string> | null, } | { "type": "patch_approval", call_id: string, decision: Decision, } | { "type": "override_turn_context", cwd: string | null, model: string | null, approval_policy: ApprovalPolicy | null, sandbox_policy: SandboxPolicy | null, effort: Effort | null, } | { "type": "compact" } | { "type": "undo" } | { "type": "review", prompt: string | null, } | { "type": "run_user_shell_command", command: string, } | { "type": "list_tools" } | { "type": "list_approvals" } | { "type": "revoke_approval", approval_id: string, } | { "type": "get_history" } | { "type": "shutdown" };
+prefix?: Array<string> | null, } | { "type": "patch_approval", call_id: string, decision: Decision, } | { "type": "override_turn_context", cwd?: string | null, model?: string | null, approval_policy?: ApprovalPolicy | null, sandbox_policy?: SandboxPolicy | null, effort?: Effort | null, } | { "type": "compact" } | { "type": "undo" } | { "type": "review", prompt?: string | null, } | { "type": "run_user_shell_command", command: string, } | { "type": "list_tools" } | { "type": "list_approvals" } | { "type": "revoke_approval", approval_id: string, } | { "type": "get_history" } | { "type": "shutdown" };
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -108,11 +108,11 @@ export type ProviderSettings = {
 /**
  * A provider of the configuration file.
  */
-name: string | null, base_url: string | null, wire_api: WireApi | null, 
+name?: string | null, base_url?: string | null, wire_api?: WireApi | null, 
 /**
  * The environment variable that holds the key. The key itself never travels here.
  */
-env_key: string | null, request_max_retries: number | null, stream_max_retries: number | null, stream_idle_timeout_ms: number | null, };
+env_key?: string | null, request_max_retries?: number | null, stream_max_retries?: number | null, stream_idle_timeout_ms?: number | null, };
 
 export type Role = "user" | "assistant" | "system" | "developer";
 
@@ -122,15 +122,15 @@ export type SandboxPolicy = { mode: SandboxMode,
 /**
  * Folders beside the working directory that may be written. Absolute.
  */
-writable_roots: Array<string>, network_access: boolean, 
+writable_roots?: Array<string>, network_access?: boolean, 
 /**
  * Keeps the folder that `TMPDIR` names read-only.
  */
-exclude_tmpdir_env_var: boolean, 
+exclude_tmpdir_env_var?: boolean, 
 /**
  * Keeps `/tmp` read-only.
  */
-exclude_slash_tmp: boolean, };
+exclude_slash_tmp?: boolean, };
 
 export type StepStatus = "pending" | "in_progress" | "completed";
 

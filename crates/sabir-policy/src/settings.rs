@@ -43,14 +43,18 @@ pub struct SandboxPolicy {
     pub mode: SandboxMode,
     /// Folders beside the working directory that may be written. Absolute.
     #[serde(default)]
+    #[ts(optional, as = "Option<Vec<String>>")]
     pub writable_roots: Vec<String>,
     #[serde(default)]
+    #[ts(optional, as = "Option<bool>")]
     pub network_access: bool,
     /// Keeps the folder that `TMPDIR` names read-only.
     #[serde(default)]
+    #[ts(optional, as = "Option<bool>")]
     pub exclude_tmpdir_env_var: bool,
     /// Keeps `/tmp` read-only.
     #[serde(default)]
+    #[ts(optional, as = "Option<bool>")]
     pub exclude_slash_tmp: bool,
 }
 

@@ -26,8 +26,10 @@ pub enum Op {
         items: Vec<InputItem>,
         /// Continue after this response instead of where the thread stands: resume or fork.
         #[serde(default)]
+        #[ts(optional = nullable)]
         last_response_id: Option<String>,
         #[serde(default)]
+        #[ts(optional, as = "Option<InputMode>")]
         mode: InputMode,
     },
     /// Ends the running task.
@@ -39,6 +41,7 @@ pub enum Op {
         /// With `approved_for_session`: cover every command that begins with these words, instead
         /// of exactly this one.
         #[serde(default)]
+        #[ts(optional = nullable)]
         prefix: Option<Vec<String>>,
     },
     /// Answers `apply_patch_approval_request`.
@@ -49,14 +52,19 @@ pub enum Op {
     /// Changes settings from the next turn on, and leaves the running task alone.
     OverrideTurnContext {
         #[serde(default)]
+        #[ts(optional = nullable)]
         cwd: Option<String>,
         #[serde(default)]
+        #[ts(optional = nullable)]
         model: Option<String>,
         #[serde(default)]
+        #[ts(optional = nullable)]
         approval_policy: Option<ApprovalPolicy>,
         #[serde(default)]
+        #[ts(optional = nullable)]
         sandbox_policy: Option<SandboxPolicy>,
         #[serde(default)]
+        #[ts(optional = nullable)]
         effort: Option<Effort>,
     },
     /// Replaces the thread by a summary of it.
@@ -66,6 +74,7 @@ pub enum Op {
     /// Has the model look over the changes in the workspace, beside the thread.
     Review {
         #[serde(default)]
+        #[ts(optional = nullable)]
         prompt: Option<String>,
     },
     /// Runs a command that the person typed. It needs no approval and no model.
@@ -86,6 +95,7 @@ pub enum Op {
 /// The session's settings. What is absent keeps its value, or takes the default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(default)]
+#[ts(optional_fields = nullable)]
 pub struct ConfigureSession {
     /// Resumes this stored session.
     pub session_id: Option<String>,

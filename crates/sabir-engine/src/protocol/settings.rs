@@ -19,6 +19,7 @@ pub enum WireApi {
 /// defaults.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(default)]
+#[ts(optional_fields = nullable)]
 pub struct ProviderSettings {
     /// A provider of the configuration file.
     pub name: Option<String>,
