@@ -134,13 +134,14 @@ impl Engine {
 
     /// Opens a connection; its session begins with `configure_session`.
     pub fn connect(&self) -> Connection {
-        self.connect_at(0)
+        self.connect_at(0, None)
     }
 
-    fn connect_at(&self, depth: u32) -> Connection {
+    /// `works_for` is the session whose agent handed the work over.
+    fn connect_at(&self, depth: u32, works_for: Option<String>) -> Connection {
         let (submissions, incoming) = mpsc::channel(SUBMISSIONS_ON_THE_WAY);
         let (outgoing, events) = mpsc::channel(EVENTS_ON_THE_WAY);
-        let actor = actor::Actor::new(self.clone(), depth, incoming, outgoing);
+        let actor = actor::Actor::new(self.clone(), depth, works_for, incoming, outgoing);
         let done = tokio::spawn(actor.run());
         Connection { submissions, events, done }
     }

@@ -10,23 +10,34 @@ use rustix::fs::{Mode, OFlags};
 
 /// Files with keys. Nothing that a model asks for may show what is in them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct KeyFiles(Vec<PathBuf>);
+pub(crate) struct KeyFiles {
+    paths: Vec<PathBuf>,
+    /// Those that stood there at the beginning, by device and number: they may be moved.
+    first: Vec<(u64, u64)>,
+}
 
 impl KeyFiles {
     /// The same files are meant wherever one stands later.
     pub(crate) fn new(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
-        Self(paths.into_iter().map(absolute).collect())
+        let paths: Vec<PathBuf> = paths.into_iter().map(absolute).collect();
+        let first = paths.iter().filter_map(|path| path.metadata().ok());
+        let first = first.map(|it| (it.dev(), it.ino())).collect();
+        Self { paths, first }
     }
 
     pub(crate) fn paths(&self) -> &[PathBuf] {
-        &self.0
+        &self.paths
     }
 
     /// Whether this is one of them, under whatever name.
     pub(crate) fn has(&self, file: &Metadata) -> bool {
         let name = |it: &Metadata| (it.dev(), it.ino());
-        self.0.iter().any(|path| path.metadata().is_ok_and(|key| name(&key) == name(file)))
+        self.first.contains(&name(file))
+            || self
+                .paths
+                .iter()
+                .any(|path| path.metadata().is_ok_and(|key| name(&key) == name(file)))
     }
 }
 

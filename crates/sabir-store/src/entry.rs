@@ -63,11 +63,13 @@ pub struct SessionFacts {
     pub parent: Option<Parent>,
 }
 
-/// Where a fork branched off.
+/// The session that one comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
     pub session_id: SessionId,
-    pub response_id: String,
+    /// Where a fork branched off; none for work that was handed to another agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +135,9 @@ impl Entry {
                 facts.cwd.len()
                     + facts.model.len()
                     + facts.title.as_ref().map_or(0, String::len)
-                    + parent.map_or(0, |it| it.session_id.0.len() + it.response_id.len())
+                    + parent.map_or(0, |it| {
+                        it.session_id.0.len() + it.response_id.as_ref().map_or(0, String::len)
+                    })
             }
             Self::Submission { sub_id, body } => sub_id.len() + body.len(),
             Self::Event { sub_id, kind, body } => sub_id.len() + kind.len() + body.len(),

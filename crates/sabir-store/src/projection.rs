@@ -85,10 +85,9 @@ impl Session {
     pub(crate) fn of(row: &SqlRow<'_>) -> rusqlite::Result<Self> {
         let number = |index| row.get(index).map(from_sql);
         let parent: (Option<String>, Option<String>) = (row.get(7)?, row.get(8)?);
-        let parent = parent.0.zip(parent.1).map(|(session_id, response_id)| Parent {
-            session_id: SessionId::new(session_id),
-            response_id,
-        });
+        let (session_id, response_id) = parent;
+        let parent = session_id
+            .map(|session_id| Parent { session_id: SessionId::new(session_id), response_id });
         Ok(Self {
             first_seq: number(0)?,
             last_seq: number(1)?,
@@ -127,7 +126,7 @@ impl Session {
             self.facts.model,
             self.facts.title,
             parent.map(|it| it.session_id.as_str()),
-            parent.map(|it| it.response_id.as_str()),
+            parent.and_then(|it| it.response_id.as_deref()),
             self.first_input,
             to_sql(self.turns),
             to_sql(self.items),

@@ -40,6 +40,8 @@ pub struct SessionSummary {
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
     pub cwd: Option<String>,
+    /// Without those of agents that worked for another one.
+    pub of_people: bool,
     pub limit: Option<usize>,
 }
 
@@ -94,14 +96,19 @@ impl Reader {
     pub fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
         let list = || {
             let mut statement = self.connection.prepare_cached(&format!(
-                "SELECT {}, id FROM sessions WHERE ?1 IS NULL OR cwd = ?1
+                "SELECT {}, id FROM sessions WHERE (?1 IS NULL OR cwd = ?1)
+                     AND NOT (?3 AND parent_session IS NOT NULL AND parent_response IS NULL)
                  ORDER BY last_seq DESC LIMIT ?2",
                 Session::COLUMNS
             ))?;
             let limit = filter.limit.map_or(-1, |limit| to_sql(limit as u64));
-            let rows = statement.query_map(params![filter.cwd, limit], |row| {
-                Ok(SessionSummary::of(SessionId::new(row.get::<_, String>(13)?), Session::of(row)?))
-            })?;
+            let rows =
+                statement.query_map(params![filter.cwd, limit, filter.of_people], |row| {
+                    Ok(SessionSummary::of(
+                        SessionId::new(row.get::<_, String>(13)?),
+                        Session::of(row)?,
+                    ))
+                })?;
             rows.collect::<rusqlite::Result<_>>()
         };
         list().map_err(|error| self.database(&error))

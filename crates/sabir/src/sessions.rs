@@ -136,7 +136,8 @@ impl SessionsArgs {
             return export(&home, &id, output);
         }
         let sessions = match Reader::open(&self.home.resolve()?) {
-            Ok(reader) => reader.sessions(&SessionFilter { cwd: None, limit: Some(self.limit) })?,
+            Ok(reader) => reader
+                .sessions(&SessionFilter { limit: Some(self.limit), ..SessionFilter::default() })?,
             // Before the first session there is no store.
             Err(StoreError::Missing { .. }) => Vec::new(),
             Err(error) => return Err(error.into()),
@@ -222,7 +223,8 @@ impl ResumeArgs {
         let cwd = std::env::current_dir()?.canonicalize()?;
         let cwd = cwd.to_str().context("the name of this directory is not UTF-8")?.to_owned();
         let reader = Reader::open(&self.agent.home.resolve()?)?;
-        let here = reader.sessions(&SessionFilter { cwd: Some(cwd), limit: Some(1) })?;
+        let filter = SessionFilter { cwd: Some(cwd), of_people: true, limit: Some(1) };
+        let here = reader.sessions(&filter)?;
         let last = here.first().context(
             "no session was run in this directory: `sabir sessions` lists those of others",
         )?;

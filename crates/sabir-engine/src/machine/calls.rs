@@ -11,7 +11,7 @@ use super::thread::{ApprovalState, Record};
 use super::{ABORTED, Changes, Open, Output, Work};
 use crate::items::Item;
 use crate::protocol::{Decision, EventMsg, ExecOutput};
-use crate::stream::{FailureKind, ModelFailure};
+use crate::stream::{FailureKind, ModelFailure, Usage};
 use crate::tools::{LONGEST_TIMEOUT, Shell, ToolCall};
 
 /// Far more than any model makes on purpose.
@@ -547,6 +547,7 @@ impl Open {
             let diff = std::mem::take(&mut call.unified_diff);
             task.diffs.push(diff);
         }
+        self.record_usage(result.usage);
         self.record_changes(result.undo);
         match kind {
             Kind::UserShell => {
@@ -581,6 +582,7 @@ impl Open {
             let diff = std::mem::take(&mut call.unified_diff);
             task.diffs.push(diff);
         }
+        self.record_usage(result.usage);
         self.record_changes(result.undo);
         match kind {
             Kind::UserShell => self.record_user_shell(&result.output),
@@ -595,6 +597,14 @@ impl Open {
             }
         }
         self.finish_abort_if_stopped(now);
+    }
+
+    /// What another agent used counts as used here.
+    fn record_usage(&mut self, usage: Option<Usage>) {
+        if let Some(usage) = usage {
+            self.totals.add(usage);
+            self.record(Record::Tokens { total: self.totals });
+        }
     }
 
     fn record_changes(&mut self, undo: Option<serde_json::Value>) {

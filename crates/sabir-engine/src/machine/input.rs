@@ -6,7 +6,7 @@ use super::Changes;
 use super::settings::Settings;
 use super::thread::Record;
 use crate::protocol::{EventMsg, ExecOutput, OutputStream, Submission, ToolInfo};
-use crate::stream::ModelEvent;
+use crate::stream::{ModelEvent, Usage};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
@@ -76,4 +76,6 @@ pub struct ToolResult {
     pub sandbox_denied: bool,
     /// How to take back what was changed.
     pub undo: Option<serde_json::Value>,
+    /// What it cost, when another agent did it.
+    pub usage: Option<Usage>,
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use sabir_engine::{
     ConfigureSession, Decoded, EventMsg, Input, ModelEvent, Op, Output, Record, Refusal, Session,
-    Submission, ToolEvent, ToolResult,
+    Settings, Submission, ToolEvent, ToolResult,
 };
-use sabir_policy::{LeftOut, SandboxPolicy};
+use sabir_policy::LeftOut;
 use sabir_store::Entry;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -27,6 +27,8 @@ pub(super) struct Actor {
     pub(super) engine: Engine,
     /// How many agents stand above this one.
     pub(super) depth: u32,
+    /// The session of the agent that handed the work over.
+    pub(super) works_for: Option<String>,
     pub(super) machine: Session,
     incoming: mpsc::Receiver<Incoming>,
     outgoing: mpsc::Sender<Shown>,
@@ -110,13 +112,26 @@ enum Wake {
 }
 
 /// What a policy makes writable in vain.
-fn left_out(policy: &SandboxPolicy) -> Vec<LeftOut> {
+fn left_out(settings: &Settings) -> Vec<LeftOut> {
+    let policy = &settings.sandbox_policy;
     let mut left_out = sabir_policy::left_out(policy);
-    let missing = policy.writable_roots.iter().filter(|path| !Path::new(path).is_dir());
-    let missing = missing.filter(|path| left_out.iter().all(|it| it.path != **path));
-    let why = "there is no such folder";
-    let missing: Vec<LeftOut> = missing.map(|path| LeftOut { path: path.clone(), why }).collect();
-    left_out.extend(missing);
+    for root in &policy.writable_roots {
+        let path = Path::new(root);
+        let why = if left_out.iter().any(|it| it.path == *root) {
+            continue;
+        } else if !path.is_dir() {
+            "there is no such folder"
+        } else if ["/proc", "/sys", "/dev"].iter().any(|folder| path.starts_with(folder)) {
+            "it belongs to the system"
+        } else if path.components().any(|part| part.as_os_str() == ".git") {
+            "it is part of a .git folder"
+        } else if settings.own_state.iter().any(|own| path.starts_with(own)) {
+            "it is part of the agent's own state"
+        } else {
+            continue;
+        };
+        left_out.push(LeftOut { path: root.clone(), why });
+    }
     left_out
 }
 
@@ -124,6 +139,7 @@ impl Actor {
     pub(super) fn new(
         engine: Engine,
         depth: u32,
+        works_for: Option<String>,
         incoming: mpsc::Receiver<Incoming>,
         outgoing: mpsc::Sender<Shown>,
     ) -> Self {
@@ -131,6 +147,7 @@ impl Actor {
         Self {
             engine,
             depth,
+            works_for,
             machine: Session::default(),
             incoming,
             outgoing,
@@ -302,6 +319,11 @@ impl Actor {
         let (items, last_response_id, mode) = match op {
             Op::UserInput { items, last_response_id, mode } => (items, last_response_id, mode),
             mut op => {
+                if let Op::OverrideTurnContext { model: Some(model), .. } = &op
+                    && model.trim().is_empty()
+                {
+                    return self.refuse(id, super::configure::NO_MODEL.to_owned());
+                }
                 if let Op::OverrideTurnContext { cwd: Some(cwd), .. } = &mut op
                     && let Err(message) = self.move_to(cwd).await
                 {
@@ -374,7 +396,7 @@ impl Actor {
         self.configured_by.clone_from(&sub_id);
         let waiting = self.servers.begin(&self.engine);
         let external = self.servers.tools();
-        let left_out = left_out(&settings.sandbox_policy);
+        let left_out = left_out(&settings);
         self.handle(Input::Configure {
             sub_id: sub_id.clone(),
             settings: Box::new(settings),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sabir_engine::{ConfigureSession, ProviderSettings, Record, Settings};
 use sabir_policy::{ApprovalPolicy, SandboxPolicy};
-use sabir_store::{Entry, SessionFacts};
+use sabir_store::{Entry, Parent, SessionFacts, SessionId};
 
 use super::Claim;
 use super::actor::Actor;
@@ -19,6 +19,9 @@ pub struct Defaults {
     pub sandbox_policy: Option<SandboxPolicy>,
     pub cwd: PathBuf,
 }
+
+pub(super) const NO_MODEL: &str =
+    "no model is named: give configure_session a model, or the command --model";
 
 /// A session that can begin.
 pub(super) struct Configured {
@@ -105,7 +108,8 @@ impl Actor {
             .or_else(|| before.map(|it| it.model.clone()))
             .or_else(|| defaults.model.clone())
             .or_else(|| resolved.model.clone())
-            .ok_or("no model is named: give configure_session a model, or the command --model")?;
+            .filter(|model| !model.trim().is_empty())
+            .ok_or(NO_MODEL)?;
         let (request_max_retries, stream_max_retries) =
             (resolved.request_max_retries, resolved.stream_max_retries);
         let client =
@@ -151,7 +155,10 @@ impl Actor {
             cwd: settings.cwd.clone(),
             model: settings.model.clone(),
             title: None,
-            parent: None,
+            parent: self.works_for.as_ref().map(|session_id| Parent {
+                session_id: SessionId::new(session_id.clone()),
+                response_id: None,
+            }),
         };
         Ok(Configured { settings, stored, facts, claim, client })
     }

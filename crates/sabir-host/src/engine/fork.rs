@@ -26,7 +26,7 @@ pub(super) fn fork(shared: &Shared, from: &str, response_id: &str) -> Result<Str
         title: None,
         parent: Some(Parent {
             session_id: SessionId::new(from),
-            response_id: response_id.to_owned(),
+            response_id: Some(response_id.to_owned()),
         }),
     };
     let settings = Record::Settings { settings: Box::new(settings) };

@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
+use super::delegate::{Delegated, Watcher};
 use super::{DEEPEST, Engine, PATCH_JOURNAL};
 use crate::files::{self, ApplyError, Root, Undo};
 use crate::process::{self, Bound, Exec};
@@ -66,6 +67,8 @@ impl Actor {
         let engine = self.engine.clone();
         let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         let depth = self.depth;
+        let sub_id = self.machine.task_id().unwrap_or_default().to_owned();
+        let watcher = Watcher { tell: self.tell.clone(), sub_id };
         let doing = async move {
             match work {
                 Work::Exec { command, cwd, timeout_ms, confinement } => {
@@ -85,7 +88,7 @@ impl Actor {
                     None => failed("the patch was not prepared"),
                 },
                 Work::Undo(changes) => undo(&engine, changes).await,
-                Work::Call(call) => self::call(&engine, settings, depth, call, stop).await,
+                Work::Call(call) => self::call(&engine, settings, depth, call, watcher, stop).await,
             }
         };
         let tell = self.tell.clone();
@@ -215,6 +218,7 @@ async fn run(
             output: process::for_model(&finished, Bound::default()),
             sandbox_denied: finished.sandbox_denied,
             undo: None,
+            usage: None,
             exec: Some(ExecOutput {
                 exit_code: finished.exit_code,
                 stdout: finished.stdout,
@@ -235,6 +239,7 @@ async fn call(
     settings: Arc<Settings>,
     depth: u32,
     call: ToolCall,
+    watcher: Watcher,
     stop: CancellationToken,
 ) -> ToolResult {
     let cwd = PathBuf::from(&settings.cwd);
@@ -247,7 +252,7 @@ async fn call(
     };
     let work = match call {
         ToolCall::SpawnAgent(spawn) => {
-            return self::spawn(engine, settings, depth, spawn, stop).await;
+            return self::spawn(engine, settings, depth, spawn, watcher, stop).await;
         }
         ToolCall::ReadFile(read) => look(Box::new(move |look| tools::read_file(look, &read))),
         ToolCall::Search(search) => look(Box::new(move |look| tools::search(look, &search))),
@@ -276,6 +281,7 @@ async fn spawn(
     settings: Arc<Settings>,
     depth: u32,
     spawn: SpawnAgent,
+    watcher: Watcher,
     stop: CancellationToken,
 ) -> ToolResult {
     if depth >= DEEPEST {
@@ -295,11 +301,14 @@ async fn spawn(
         approval_timeout_ms: Some(0),
         context_window: settings.context_window,
     };
-    let connection = engine.connect_at(depth + 1);
-    match super::delegate::delegate(connection, configure, spawn.task, stop).await {
+    let connection = engine.connect_at(depth + 1, Some(settings.session_id.clone()));
+    let Delegated { answer, usage } =
+        super::delegate::delegate(connection, configure, spawn.task, stop, Some(watcher)).await;
+    let result = match answer {
         Ok(answer) => succeeded(answer),
         Err(words) => failed(words),
-    }
+    };
+    ToolResult { usage: Some(usage), ..result }
 }
 
 #[cfg(test)]

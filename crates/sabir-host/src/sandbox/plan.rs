@@ -69,8 +69,13 @@ pub(super) fn make(
     // Outside of every root everything is read-only as it is.
     guarded.retain(|path| roots.iter().any(|root| path.starts_with(root)));
 
+    let hidden: Vec<PathBuf> = confined.hidden.iter().filter_map(|path| real(path)).collect();
     let mut pins = BTreeSet::new();
-    for path in &guarded {
+    // In a folder that was renamed, the next command would find what is hidden under its old name.
+    for path in guarded.iter().chain(&hidden) {
+        if !roots.iter().any(|root| path.starts_with(root)) {
+            continue;
+        }
         for parent in path.ancestors().skip(1) {
             if roots.iter().any(|root| root == parent) {
                 break;
@@ -86,13 +91,10 @@ pub(super) fn make(
     plan.steps.extend(pins.into_iter().map(Step::Pin));
     plan.steps.extend(guarded.into_iter().map(Step::ReadOnly));
     plan.steps.extend(links);
-    for path in &confined.hidden {
-        match real(path) {
-            Some(path) if path.is_dir() => plan.steps.push(Step::HideFolder(path)),
-            Some(path) => plan.steps.push(Step::HideFile(path)),
-            None => {}
-        }
-    }
+    plan.steps.extend(hidden.into_iter().map(|path| match path.is_dir() {
+        true => Step::HideFolder(path),
+        false => Step::HideFile(path),
+    }));
     if confined.network == Network::On {
         let is_outside = |socket: &PathBuf| !roots.iter().any(|root| socket.starts_with(root));
         let doors = sockets::outside(warnings).into_iter().filter(is_outside);
@@ -300,6 +302,33 @@ mod tests {
             [
                 "w/.git/hooks stays read-only: it is part of a .git folder",
                 "w/home/x stays read-only: it is part of the agent's own state",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_hidden_keeps_its_path() {
+        let (_folder, base) = temporary();
+        fs::create_dir_all(base.join("w/.git")).unwrap();
+        fs::create_dir_all(base.join("w/a/b")).unwrap();
+        fs::write(base.join("w/a/b/key"), "k").unwrap();
+        fs::write(base.join("outside"), "k").unwrap();
+        let confined = Confined {
+            writable_roots: vec![base.join("w")],
+            hidden: ["w/a/b/key", "outside", "gone"].map(|it| base.join(it)).to_vec(),
+            ..Confined::default()
+        };
+        let (mut placeholders, mut warnings) = (Placeholders::default(), Vec::new());
+        let plan = make(&confined, &base.join("w"), &mut placeholders, &mut warnings).unwrap();
+        assert_eq!(
+            shown(&base, &plan),
+            [
+                r#"Writable("w")"#,
+                r#"Pin("w/a")"#,
+                r#"Pin("w/a/b")"#,
+                r#"ReadOnly("w/.git")"#,
+                r#"HideFile("w/a/b/key")"#,
+                r#"HideFile("outside")"#,
             ]
         );
     }

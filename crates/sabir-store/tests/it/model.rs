@@ -29,8 +29,10 @@ fn entry() -> impl Strategy<Value = Entry> {
     let facts = (text(), text(), prop::option::of(text()), prop::option::of((text(), text())));
     prop_oneof![
         facts.prop_map(|(cwd, model, title, parent)| {
-            let parent =
-                parent.map(|(id, response_id)| Parent { session_id: session(&id), response_id });
+            let parent = parent.map(|(id, response_id)| Parent {
+                session_id: session(&id),
+                response_id: Some(response_id),
+            });
             Entry::Session(SessionFacts { cwd, model, title, parent })
         }),
         (text(), text()).prop_map(|(sub_id, body)| Entry::Submission { sub_id, body }),

@@ -45,14 +45,15 @@ fn a_list_of_sessions_starts_with_the_one_used_last() {
     .assert_eq(&list(SessionFilter::default()));
     let first = list(SessionFilter { limit: Some(1), ..Default::default() });
     assert!(first.starts_with(r#"{"id":"s1""#) && !first.contains('\n'));
-    assert_eq!(list(SessionFilter { cwd: Some("/other".to_owned()), limit: None }), "");
+    let elsewhere = SessionFilter { cwd: Some("/other".to_owned()), ..Default::default() };
+    assert_eq!(list(elsewhere), "");
 }
 
 #[test]
 fn later_facts_change_a_session_and_keep_its_title_and_parent() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
-    let parent = Parent { session_id: session("p"), response_id: "r".to_owned() };
+    let parent = Parent { session_id: session("p"), response_id: Some("r".to_owned()) };
     let fact = |model: &str, title: Option<&str>, parent: Option<&Parent>| {
         Entry::Session(SessionFacts {
             cwd: "/a".to_owned(),

@@ -21,7 +21,7 @@ fn lines(store_id: &str) -> Vec<Line> {
         let (cwd, model) = ("/project".to_owned(), "model-1".to_owned());
         Entry::Session(SessionFacts { cwd, model, title: title.map(str::to_owned), parent })
     };
-    let parent = Parent { session_id: session("s1"), response_id: "resp-1".to_owned() };
+    let parent = Parent { session_id: session("s1"), response_id: Some("resp-1".to_owned()) };
     for batch in [
         batch(
             "s1",

@@ -145,15 +145,30 @@ fn a_home_inside_the_workspace_is_read_only_to_commands() {
 #[test]
 fn a_key_file_is_hidden_from_commands_and_tools() {
     let place = Place::new();
-    let key = place.work.join("my.key");
+    std::fs::create_dir_all(place.work.join("a/b")).unwrap();
+    let key = place.work.join("a/b/my.key");
     std::fs::write(&key, "sk-kept-secret\n").unwrap();
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(&key, private).unwrap();
     let model = FakeModel::start([
-        runs("resp_1", "call_1", &["cat", "my.key"]),
-        calls("resp_2", "call_2", "read_file", &json!({ "path": "my.key" })),
+        runs("resp_1", "call_1", &["cat", "a/b/my.key"]),
+        calls("resp_2", "call_2", "read_file", &json!({ "path": "a/b/my.key" })),
         calls("resp_3", "call_3", "search", &json!({ "pattern": "sk-" })),
-        says("resp_4", "nothing to see"),
+        // Nor can its folder be given another name, under which the next command would find it.
+        runs("resp_4", "call_4", &["sh", "-c", "mv a/b a/c; mv a d; cat */my.key */*/my.key"]),
+        runs("resp_5", "call_5", &["sh", "-c", "cat */my.key */*/my.key"]),
+        // Outside of the sandbox it can, and the tools still know the file.
+        calls(
+            "resp_6",
+            "call_6",
+            "shell",
+            &json!({
+                "command": ["mv", "a", "d"], "with_escalated_permissions": true,
+            }),
+        ),
+        calls("resp_7", "call_7", "read_file", &json!({ "path": "d/b/my.key" })),
+        calls("resp_8", "call_8", "search", &json!({ "pattern": "sk-" })),
+        says("resp_9", "nothing to see"),
     ]);
     std::fs::create_dir_all(&place.home).unwrap();
     let config = format!(
@@ -162,13 +177,21 @@ fn a_key_file_is_hidden_from_commands_and_tools() {
         key
     );
     std::fs::write(place.home.join("sabir.toml"), config).unwrap();
-    let outcome = place.run(&["run", "x"]);
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (0, "nothing to see\n"));
+    let mut client = Client::start(&place);
+    client.configure("c", &json!({ "cwd": place.work, "provider": { "name": "p" } }));
+    client.say("1", "x");
+    client.until("1", "exec_approval_request");
+    assert!(key.exists(), "its folder was renamed");
+    client.decide("2", "call_6", "approved");
+    client.until("1", "task_complete");
+    assert!(place.work.join("d/b/my.key").exists());
+    let shown = serde_json::to_string(&client.seen).unwrap();
+    client.close();
     let requests = model.requests();
     assert_eq!(requests[0].header("authorization"), Some("Bearer sk-kept-secret"));
-    for (number, call_id) in [(1, "call_1"), (2, "call_2"), (3, "call_3")] {
-        let told = output_of(&requests[number], call_id);
-        assert!(!told.contains("sk-kept-secret"), "{call_id}: {told}");
+    for number in 1..=8 {
+        let told = output_of(&requests[number], &format!("call_{number}"));
+        assert!(!told.contains("sk-kept-secret"), "{number}: {told}");
     }
-    assert!(!outcome.stderr.contains("sk-kept-secret"), "{}", outcome.stderr);
+    assert!(!shown.contains("sk-kept-secret"), "{shown}");
 }

@@ -295,14 +295,33 @@ fn an_agent_gives_work_to_another() {
     let model = FakeModel::start([
         calls("resp_1", "call_1", "spawn_agent", &json!({ "task": "count the files" })),
         runs("resp_2", "call_2", &["ls"]),
-        says("resp_3", "There are none."),
-        says("resp_4", "None, it says."),
+        runs("resp_3", "call_3", &["rm", "-rf", "x"]),
+        says("resp_4", "There are none."),
+        says("resp_5", "None, it says."),
+        says("resp_6", "Yes?"),
     ]);
     let mut client = Client::open(&place, &model);
     client.say("1", "delegate");
     client.until("1", "task_complete");
+    let messages = |kind: &str| -> Vec<String> {
+        let events = client.all_of(kind);
+        events.iter().map(|it| it["msg"]["message"].as_str().unwrap().to_owned()).collect()
+    };
+    // Who watches sees what it does, and what it was denied.
+    assert_eq!(messages("background_event"), ["the other agent runs: ls"]);
+    let denied = messages("warning");
+    assert!(denied[0].starts_with("the other agent: rm -rf x: denied"), "{denied:?}");
+    // What it cost is counted.
+    let counted = client.all_of("token_count");
+    assert_eq!(counted.last().unwrap()["msg"]["total"]["input"], json!(50));
     client.close();
     assert_eq!(items(&model.requests()[1]), ["user: count the files"]);
-    assert_eq!(output_of(&model.requests()[3], "call_1"), "There are none.");
+    assert_eq!(output_of(&model.requests()[4], "call_1"), "There are none.");
     check_requests(&model);
+    // A person goes on with their own session, also if the other one was used last.
+    let base_url = model.base_url();
+    let args = ["resume", "--base-url", base_url.as_str()];
+    let outcome = crate::process::finish(&mut place.command(&args), &args, "hello");
+    assert_eq!(outcome.stdout, "Yes?\n", "{}", outcome.stderr);
+    assert_eq!(items(&model.requests()[5])[0], "user: delegate");
 }

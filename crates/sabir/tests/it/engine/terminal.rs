@@ -311,7 +311,8 @@ fn nothing_is_written_behind_an_open_question() {
 #[test]
 fn a_flood_behind_an_open_question_is_cut() {
     let place = Place::new();
-    let script = "touch began; yes 'all day long' | head -c 300000; touch said";
+    // Far more than all that can be on its way, so that most of it has come when all is said.
+    let script = "touch began; yes 'all day long' | head -c 8000000; touch said";
     let model = FakeModel::start([
         runs_both(script, &["rm", "-rf", "precious"]),
         says("resp_2", "Both are done."),
