@@ -189,8 +189,8 @@ fn a_key_file_is_hidden_from_commands_and_tools() {
     client.close();
     let requests = model.requests();
     assert_eq!(requests[0].header("authorization"), Some("Bearer sk-kept-secret"));
-    for number in 1..=8 {
-        let told = output_of(&requests[number], &format!("call_{number}"));
+    for (number, request) in requests.iter().enumerate().skip(1) {
+        let told = output_of(request, &format!("call_{number}"));
         assert!(!told.contains("sk-kept-secret"), "{number}: {told}");
     }
     assert!(!shown.contains("sk-kept-secret"), "{shown}");
