@@ -8,14 +8,17 @@ use super::rust_text;
 use crate::finding::Finding;
 
 /// The crates below the line in ARCHITECTURE.md, whether they exist yet or not.
-pub(super) const PURE: [&str; 9] = [
+pub(super) const PURE: [&str; 12] = [
     "sabir-base",
     "sabir-grammar",
     "sabir-axon",
     "sabir-llmx",
     "sabir-lingua",
     "sabir-policy",
+    "sabir-document",
     "sabir-llmcp",
+    "sabir-extractive",
+    "sabir-export",
     "sabir-engine",
     "sabir-ldp",
 ];

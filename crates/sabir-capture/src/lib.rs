@@ -1,0 +1,2 @@
+//! Pages in: the egress guard, fetching, HTML and PDF to Markdown, a real browser. And Markdown to
+//! safe HTML. It knows no collection and no policy.
