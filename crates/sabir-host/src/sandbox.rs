@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use sabir_policy::{SandboxMode, SandboxPolicy};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use plan::has_linked_git;
+pub(crate) use plan::{has_linked_git, usable_root};
 pub use probe::{LayerReport, Probe, Unconfinable};
 pub(crate) use probe::{how, probe};
 
@@ -179,6 +179,12 @@ impl Confinement {
             network: if policy.network_access { Network::On } else { Network::Off },
         })
     }
+}
+
+/// The folder for temporary files that the environment names. A relative one would mean another
+/// folder to every program.
+pub fn temporary_folder() -> Option<PathBuf> {
+    std::env::var_os("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// What one command may use up.

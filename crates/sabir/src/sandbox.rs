@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use sabir_host::process::{Exec, Finished, OutputChunk, OutputStream, Runner};
-use sabir_host::sandbox::{Confinement, LayerChoice, Limits, OwnState, Probe};
+use sabir_host::sandbox::{Confinement, LayerChoice, Limits, OwnState, Probe, temporary_folder};
 use sabir_policy::{SandboxMode, SandboxPolicy};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -123,7 +123,7 @@ impl SandboxArgs {
             ..SandboxPolicy::default()
         };
         let own = OwnState { folders: self.read_only, key_files: self.hide };
-        let tmpdir = std::env::var_os("TMPDIR").map(PathBuf::from);
+        let tmpdir = temporary_folder();
         let mut confinement = Confinement::of(&policy, &cwd, tmpdir.as_deref(), &own);
         if let Confinement::Confined(confined) = &mut confinement
             && self.mode == Mode::WorkspaceWrite

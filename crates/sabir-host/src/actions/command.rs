@@ -1,7 +1,5 @@
 //! Commands, in the sandbox that the policy says.
 
-use std::path::PathBuf;
-
 use sabir_policy::{Action as Deed, Confinement as Where, Outcome, Place as Ground, assess};
 use tokio::sync::mpsc;
 
@@ -9,7 +7,7 @@ use super::place::Place;
 use super::request::Shell;
 use super::{ABORTED, Content, Failure, Turn, content};
 use crate::process::{Bound, Exec, Finished, shorten};
-use crate::sandbox::{Confinement, Limits, OwnState};
+use crate::sandbox::{Confinement, Limits, OwnState, temporary_folder};
 
 /// How much of a command's output goes back.
 const BOUND: Bound = Bound { bytes: 64 * 1024, lines: 1024 };
@@ -58,7 +56,7 @@ impl Turn<'_> {
         place: Where,
     ) -> Result<Finished, Failure> {
         let actions = self.actions;
-        let tmpdir = std::env::var_os("TMPDIR").map(PathBuf::from).filter(|it| it.is_absolute());
+        let tmpdir = temporary_folder();
         let own = OwnState {
             folders: actions.own_state(),
             key_files: actions.key_files.paths().to_vec(),

@@ -14,6 +14,7 @@ use super::place::Place;
 use super::request::{Change, Search};
 use super::{Content, Failure, MOST_BYTES, Turn, content};
 use crate::files::Root;
+use crate::sandbox::temporary_folder;
 use crate::tools::{self, Look};
 
 impl Turn<'_> {
@@ -128,8 +129,9 @@ impl Turn<'_> {
         let actions = self.actions;
         let own: Vec<String> =
             actions.own_state().iter().map(|it| it.to_string_lossy().into_owned()).collect();
-        let tmpdir = std::env::var("TMPDIR").ok();
-        let roots = writable_roots(&actions.sandbox, &actions.place, tmpdir.as_deref(), &own);
+        let tmpdir = temporary_folder();
+        let tmpdir = tmpdir.as_deref().and_then(std::path::Path::to_str);
+        let roots = writable_roots(&actions.sandbox, &actions.place, tmpdir, &own);
         let absolute = |path: &PatchPath| format!("{}/{path}", actions.place);
         let paths: Vec<String> = plan.paths().map(absolute).collect();
         let decision = self.judge(Deed::Patch { reach: reach(&paths, &roots) });

@@ -22,6 +22,7 @@ use super::servers::Watched;
 use super::work::PreparedPatches;
 use super::{Claim, Engine, Incoming, Shown};
 use crate::model::ModelClient;
+use crate::sandbox::usable_root;
 
 pub(super) struct Actor {
     pub(super) engine: Engine,
@@ -114,23 +115,15 @@ enum Wake {
 /// What a policy makes writable in vain.
 fn left_out(settings: &Settings) -> Vec<LeftOut> {
     let policy = &settings.sandbox_policy;
+    let own: Vec<PathBuf> = settings.own_state.iter().map(PathBuf::from).collect();
     let mut left_out = sabir_policy::left_out(policy);
     for root in &policy.writable_roots {
-        let path = Path::new(root);
-        let why = if left_out.iter().any(|it| it.path == *root) {
+        if left_out.iter().any(|it| it.path == *root) {
             continue;
-        } else if !path.is_dir() {
-            "there is no such folder"
-        } else if ["/proc", "/sys", "/dev"].iter().any(|folder| path.starts_with(folder)) {
-            "it belongs to the system"
-        } else if path.components().any(|part| part.as_os_str() == ".git") {
-            "it is part of a .git folder"
-        } else if settings.own_state.iter().any(|own| path.starts_with(own)) {
-            "it is part of the agent's own state"
-        } else {
-            continue;
-        };
-        left_out.push(LeftOut { path: root.clone(), why });
+        }
+        if let Err(why) = usable_root(Path::new(root), &own) {
+            left_out.push(LeftOut { path: root.clone(), why });
+        }
     }
     left_out
 }

@@ -9,6 +9,7 @@ use sabir_store::{Entry, Parent, SessionFacts, SessionId};
 use super::Claim;
 use super::actor::Actor;
 use crate::model::{self, ModelClient};
+use crate::sandbox::temporary_folder;
 
 /// What holds where a submission says nothing.
 #[derive(Debug, Clone, Default)]
@@ -145,7 +146,7 @@ impl Actor {
             context_window: wanted.context_window.or(before.and_then(|it| it.context_window)),
             request_max_retries,
             stream_max_retries,
-            tmpdir: tmpdir(),
+            tmpdir: temporary_folder().and_then(|it| it.into_os_string().into_string().ok()),
             own_state: vec![text_of(&shared.home)?],
         };
         let confinement =
@@ -215,8 +216,4 @@ fn text_of(path: &Path) -> Result<String, String> {
     path.to_str()
         .map(str::to_owned)
         .ok_or_else(|| format!("the name of {} is not UTF-8", path.display()))
-}
-
-fn tmpdir() -> Option<String> {
-    std::env::var("TMPDIR").ok().filter(|it| it.starts_with('/'))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -124,28 +124,29 @@ fn folders_above(cwd: &Path, roots: &[PathBuf]) -> Vec<PathBuf> {
 fn roots(confined: &Confined, own: &[PathBuf], warnings: &mut Vec<String>) -> Vec<PathBuf> {
     let mut roots = BTreeSet::new();
     for given in &confined.writable_roots {
-        let mut skip = |why: &str| {
-            warnings.push(format!("{} stays read-only: {why}", given.display()));
-        };
-        let Some(root) = real(given) else {
-            skip("it does not exist");
-            continue;
-        };
-        let is_git = |part: Component<'_>| part.as_os_str() == GIT;
-        if !root.is_dir() {
-            skip("it is not a folder");
-        } else if KERNEL_FOLDERS.iter().any(|folder| root.starts_with(folder)) {
-            skip("it belongs to the system");
-        } else if root.components().any(is_git) {
-            skip("it is part of a .git folder");
-        } else if own.iter().any(|own| root.starts_with(own)) {
-            skip("it is part of the agent's own state");
-        } else {
-            roots.insert(root);
+        match usable_root(given, own) {
+            Ok(root) => _ = roots.insert(root),
+            Err(why) => warnings.push(format!("{} stays read-only: {why}", given.display())),
         }
     }
     // Sorted by their text, an outer folder comes before what is inside it.
     roots.into_iter().collect()
+}
+
+/// The real path of a folder that may be made writable, or why it may not.
+pub(crate) fn usable_root(given: &Path, own: &[PathBuf]) -> Result<PathBuf, &'static str> {
+    let Some(root) = real(given) else { return Err("it does not exist") };
+    if !root.is_dir() {
+        Err("it is not a folder")
+    } else if KERNEL_FOLDERS.iter().any(|folder| root.starts_with(folder)) {
+        Err("it belongs to the system")
+    } else if root.components().any(|part| part.as_os_str() == GIT) {
+        Err("it is part of a .git folder")
+    } else if own.iter().any(|own| root.starts_with(own)) {
+        Err("it is part of the agent's own state")
+    } else {
+        Ok(root)
+    }
 }
 
 /// What must stay as it is so that git, run by a person later, runs nothing that a command left.
