@@ -20,6 +20,7 @@ mod input;
 mod json;
 mod llmx;
 mod lsp;
+mod model_args;
 mod notation;
 mod output;
 mod patch;

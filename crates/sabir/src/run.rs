@@ -102,8 +102,8 @@ const LONGEST_TASK: u64 = 4 << 20;
 impl RunArgs {
     pub(crate) fn run(mut self, notes: &mut Notes) -> ExitCode {
         let ready = self.how.task(self.task.take()).and_then(|task| {
-            if !self.agent.names_a_model()? {
-                local::choose(&mut self.agent, !self.how.json)?;
+            if !self.agent.model.names_a_model()? {
+                local::choose(&mut self.agent.model, !self.how.json)?;
             }
             Ok(task)
         });
@@ -145,7 +145,7 @@ pub(crate) fn converse(
     };
     let code = runtime.block_on(async {
         let connection = engine.connect();
-        let conversation = Conversation::new(connection, how, agent.home.as_said());
+        let conversation = Conversation::new(connection, how, agent.model.home.as_said());
         let code = conversation.run(configure, task).await;
         engine.shutdown().await;
         code

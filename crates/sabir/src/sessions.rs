@@ -222,7 +222,7 @@ impl ResumeArgs {
     fn last_here(&self) -> anyhow::Result<String> {
         let cwd = std::env::current_dir()?.canonicalize()?;
         let cwd = cwd.to_str().context("the name of this directory is not UTF-8")?.to_owned();
-        let reader = Reader::open(&self.agent.home.resolve()?)?;
+        let reader = Reader::open(&self.agent.model.home.resolve()?)?;
         let filter = SessionFilter { cwd: Some(cwd), of_people: true, limit: Some(1) };
         let here = reader.sessions(&filter)?;
         let last = here.first().context(

@@ -101,15 +101,15 @@ impl RunArgs {
         }
         let spawns =
             jobs.iter().flat_map(|job| &job.acts).any(|act| act.operation == Operation::Spawn);
-        let agents = match spawns && self.agent.names_a_model()? {
+        let agents = match spawns && self.agent.model.names_a_model()? {
             true => Some(self.agent.open()?),
             false => None,
         };
         let actions = Actions::open(ActionSetup {
             root: PathBuf::from(root.path()),
-            home: self.agent.home.resolve()?,
+            home: self.agent.model.home.resolve()?,
             runner: AgentArgs::runner()?,
-            providers: self.agent.providers()?,
+            providers: self.agent.model.providers()?,
             approval_policy: self.agent.approval_policy().unwrap_or_default(),
             sandbox_policy: self.agent.sandbox_policy().unwrap_or_default(),
             agents: agents.clone(),

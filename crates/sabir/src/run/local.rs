@@ -8,7 +8,8 @@ use sabir_host::{LocalServer, detect_local, probe_local};
 use sabir_policy::as_typed;
 
 use super::Screen;
-use crate::agent_args::{AgentArgs, Wire, runtime};
+use crate::agent_args::runtime;
+use crate::model_args::{ModelArgs, Wire};
 
 /// Ports to ask instead of the usual ones.
 const PORTS: &str = "SABIR_LOCAL_PORTS";
@@ -23,7 +24,7 @@ struct Offer {
 }
 
 /// Completes the arguments with a model that a person chose, or says what could be written.
-pub(super) fn choose(agent: &mut AgentArgs, may_ask: bool) -> anyhow::Result<()> {
+pub(super) fn choose(model: &mut ModelArgs, may_ask: bool) -> anyhow::Result<()> {
     let found = runtime()?.block_on(find())?;
     let offers: Vec<Offer> = found.into_iter().flat_map(offers).take(MOST_OFFERED).collect();
     if offers.is_empty() {
@@ -38,9 +39,9 @@ pub(super) fn choose(agent: &mut AgentArgs, may_ask: bool) -> anyhow::Result<()>
         bail!("no model is named; found on this machine:{}", command_lines(&offers));
     }
     let offer = ask(&offers)?;
-    agent.model = Some(offer.model.clone());
-    agent.base_url = Some(offer.base_url.clone());
-    agent.wire = Some(Wire::Chat);
+    model.model = Some(offer.model.clone());
+    model.base_url = Some(offer.base_url.clone());
+    model.wire = Some(Wire::Chat);
     Ok(())
 }
 
