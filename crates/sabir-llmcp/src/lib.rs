@@ -16,8 +16,8 @@ mod wire;
 pub use citation::{Citation, Locator, LocatorKind};
 pub use context::{
     CollectionIndex, CollectionSource, Comment, ContextContent, ContextDocument, ContextKind,
-    ConversationTurn, Count, DocumentSource, Element, IndexEntry, Item, Link, OutlineEntry, Primary,
-    Signal, Speaker, ToolResult, ToolStatus, Trust, WebChunk, WebSummary,
+    ConversationTurn, Count, DocumentSource, Element, IndexEntry, Item, Link, OutlineEntry,
+    Primary, Signal, Speaker, ToolResult, ToolStatus, Trust, WebChunk, WebSummary,
 };
 pub use packet::{
     Conversation, Envelope, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, Packet, PacketKind, Role, Turn,

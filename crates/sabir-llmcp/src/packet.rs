@@ -139,7 +139,8 @@ pub(crate) fn check_sender(
         return;
     }
     let names: Vec<&str> = allowed.iter().map(|role| role.as_str()).collect();
-    let message = format!("a packet of this type does not come from the role {:?}", sender.as_str());
+    let message =
+        format!("a packet of this type does not come from the role {:?}", sender.as_str());
     let help = format!("write one of: {}", names.join(", "));
     let value = place(top, &["sender", "role"]);
     problems.error_with_help(value, codes::WRONG_SENDER, message, help);

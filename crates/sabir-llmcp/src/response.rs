@@ -88,7 +88,9 @@ impl Response {
 pub(crate) enum Form {
     Strict,
     /// With Markdown in place of a document; so many calls were left out.
-    Markdown { dropped_calls: usize },
+    Markdown {
+        dropped_calls: usize,
+    },
 }
 
 pub(crate) fn parse(
@@ -272,7 +274,8 @@ impl Wire for Document {
 fn check_alone(top: JsonValue<'_>, response: &Response, problems: &mut Problems) {
     check_sender(top, response.envelope.sender, &[Role::Assistant], problems);
     let assistant = place(top, &["assistant"]);
-    for (value, citation) in place(assistant, &["citations"]).children().zip(&response.assistant.citations)
+    for (value, citation) in
+        place(assistant, &["citations"]).children().zip(&response.assistant.citations)
     {
         if !citation.is_checkable() {
             let message = "the citation cannot be checked";

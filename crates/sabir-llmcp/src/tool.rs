@@ -20,8 +20,8 @@ pub use artifact::{
     ShareFormat, ShareTarget,
 };
 pub use browser::{
-    Back, Click, Forward, GetSelectionLinks, Navigate, ObserveDom, OpenTab, Refresh, Scroll, Search,
-    Select, Type,
+    Back, Click, Forward, GetSelectionLinks, Navigate, ObserveDom, OpenTab, Refresh, Scroll,
+    Search, Select, Type,
 };
 pub use collection::{
     AddSources, CaptureMode, CaptureSource, CreateCollection, ListSources, ListTransforms,

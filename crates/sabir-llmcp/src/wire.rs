@@ -111,7 +111,11 @@ impl<'a> FieldReader<'a> {
     }
 
     /// The same, for what is written even when there is nothing in it.
-    pub(crate) fn listed<T: Wire + Default>(&self, key: &str, problems: &mut Problems) -> Option<T> {
+    pub(crate) fn listed<T: Wire + Default>(
+        &self,
+        key: &str,
+        problems: &mut Problems,
+    ) -> Option<T> {
         self.optional(key, problems)
     }
 }
