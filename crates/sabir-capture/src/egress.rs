@@ -96,9 +96,9 @@ impl Guard {
             Host::Domain(name) => name,
         };
         let refuse = |reason| Refused::new(name, reason);
-        let found = match timeout(RESOLVE_TIMEOUT, self.resolver.resolve(name)).await {
-            Ok(Ok(found)) => found,
-            Ok(Err(_)) | Err(_) => return Err(refuse(Reason::Unresolved)),
+        let answer = timeout(RESOLVE_TIMEOUT, self.resolver.resolve(name)).await;
+        let Ok(Ok(found)) = answer else {
+            return Err(refuse(Reason::Unresolved));
         };
         if found.is_empty() || found.len() > MOST_ADDRESSES {
             return Err(refuse(Reason::Unresolved));

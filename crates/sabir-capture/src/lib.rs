@@ -2,8 +2,10 @@
 //! safe HTML. It knows no collection and no policy.
 
 mod egress;
+mod fetch;
 
 pub use egress::{
     Guard, HostPort, HostPortError, Reason, Refused, Resolver, Resolving, Rules, SystemResolver,
     Target,
 };
+pub use fetch::{Conditional, FetchError, FetchLimits, Fetched, Fetcher};
