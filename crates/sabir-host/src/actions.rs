@@ -19,7 +19,8 @@ use futures_util::future::join_all;
 use sabir_base::text::clip_counted;
 use sabir_engine::ConfigureSession;
 use sabir_policy::{
-    Action as Deed, ApprovalPolicy, Decision, Facts, Outcome, SandboxMode, SandboxPolicy, decide,
+    Action as Deed, ApprovalPolicy, Decision, Facts, Outcome, Ruling, SandboxMode, SandboxPolicy,
+    decide,
 };
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -220,7 +221,7 @@ impl Turn<'_> {
 
     fn judge(self, action: Deed) -> Decision {
         let (approval, sandbox) = (self.actions.approval, &self.actions.sandbox);
-        decide(&Facts { approval, sandbox, action, granted: false })
+        decide(&Facts { approval, sandbox, action, granted: false, ruling: Ruling::default() })
     }
 
     /// Does what the gate said: goes on, asks, or refuses.

@@ -3,9 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::CallFacts;
 use crate::command::Verdict;
 use crate::roots::PatchReach;
 use crate::rule::RuleId;
+use crate::ruling::{Ruling, Stance};
 use crate::settings::{ApprovalPolicy, SandboxMode, SandboxPolicy};
 
 /// What is known about an action before it happens.
@@ -14,8 +16,11 @@ pub struct Facts<'a> {
     pub approval: ApprovalPolicy,
     pub sandbox: &'a SandboxPolicy,
     pub action: Action,
-    /// A person approved this for the session; see [`crate::Grant`].
+    /// A person approved this: for the session, see [`crate::Grant`]; a tool call of LLMCP by itself
+    /// only, see [`crate::Approval`].
     pub granted: bool,
+    /// What the policy file says to it.
+    pub ruling: Ruling,
 }
 
 /// What is about to happen.
@@ -40,6 +45,8 @@ pub enum Action {
     },
     /// Another agent starts, under the same policies.
     Spawn,
+    /// A tool call that a model proposed in an LLMCP response.
+    Call(CallFacts),
 }
 
 /// What a tool of another program does, as far as that can be believed.
@@ -117,20 +124,49 @@ pub struct Decision {
     pub reason: String,
 }
 
+impl Decision {
+    /// Whether a person's yes would make it happen.
+    pub fn yields_to_approval(&self) -> bool {
+        match self.outcome {
+            Outcome::Allow => false,
+            Outcome::Ask => true,
+            Outcome::Deny => self.rule.yields_to_approval(),
+        }
+    }
+}
+
 /// Decides about one action.
 pub fn decide(facts: &Facts<'_>) -> Decision {
     let (outcome, confinement, rule) = judge(facts);
-    let by_grant = facts.granted && outcome == Outcome::Ask;
+    let (outcome, rule) = tighten(facts, outcome, rule);
+    let is_never = facts.approval == ApprovalPolicy::Never;
+    let may_yield = outcome == Outcome::Ask || rule.yields_to_approval() && !is_never;
+    let by_grant = facts.granted && outcome != Outcome::Allow && may_yield;
     let reason = match outcome {
-        Outcome::Ask if by_grant => format!("{}; approved for this session", rule.reason()),
+        _ if by_grant => match facts.action {
+            Action::Call(_) => format!("{}; a person approved it", rule.reason()),
+            _ => format!("{}; approved for this session", rule.reason()),
+        },
         // A question that nobody may be asked is a refusal, and the model should know why.
-        Outcome::Deny if facts.approval == ApprovalPolicy::Never => {
+        Outcome::Deny if is_never => {
             format!("{}; the approval policy is never, so nobody is asked", rule.reason())
         }
         Outcome::Allow | Outcome::Ask | Outcome::Deny => rule.reason().to_owned(),
     };
     let outcome = if by_grant { Outcome::Allow } else { outcome };
     Decision { outcome, confinement, rule, reason }
+}
+
+/// A policy file makes a decision stricter here; where it makes one milder, its rules say so.
+fn tighten(facts: &Facts<'_>, outcome: Outcome, rule: RuleId) -> (Outcome, RuleId) {
+    match (facts.ruling.stance, outcome) {
+        (Stance::Deny, _) => (Outcome::Deny, RuleId::PolicyDenied),
+        (Stance::Ask, Outcome::Allow) => match facts.action {
+            Action::Call(call) => call.ask(facts.approval, RuleId::PolicyAsks),
+            _ => (ask_unless_never(facts.approval), RuleId::PolicyAsks),
+        },
+        (Stance::Silent | Stance::Ask, _) => (outcome, rule),
+    }
 }
 
 fn judge(facts: &Facts<'_>) -> (Outcome, Confinement, RuleId) {
@@ -153,6 +189,11 @@ fn judge(facts: &Facts<'_>) -> (Outcome, Confinement, RuleId) {
                 (Outcome::Allow, held, RuleId::Spawn)
             }
         },
+        // It runs in no sandbox, but under guards of its own: what it may fetch, write and show.
+        Action::Call(call) => {
+            let (outcome, rule) = call.judge(facts.approval, facts.ruling.waived);
+            (outcome, Confinement::Confined, rule)
+        }
     }
 }
 
@@ -244,7 +285,7 @@ fn tool(approval: ApprovalPolicy, effects: ToolEffects) -> (Outcome, Confinement
     (ask_unless_never(approval), Confinement::Unconfined, rule)
 }
 
-fn ask_unless_never(approval: ApprovalPolicy) -> Outcome {
+pub(crate) fn ask_unless_never(approval: ApprovalPolicy) -> Outcome {
     match approval {
         ApprovalPolicy::Untrusted | ApprovalPolicy::OnRequest | ApprovalPolicy::OnFailure => {
             Outcome::Ask

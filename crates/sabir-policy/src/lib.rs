@@ -1,18 +1,24 @@
 //! The gate: facts about an action and a policy in, a decision and its rule out. It knows commands
 //! and paths as text; it reads no file and runs nothing.
 
+mod call;
 mod command;
 mod gate;
 mod grant;
+mod labels;
 mod roots;
 mod rule;
+mod ruling;
 mod settings;
 
+pub use call::{AddressKind, Budget, CallFacts, FieldKind, Limits, OriginKind, Reading};
 pub use command::{Assessment, Place, Verdict, assess};
 pub use gate::{
     Action, Confinement, Decision, Facts, Outcome, ServerTrust, ToolEffects, ToolHints, decide,
 };
 pub use grant::{Grant, Request, as_typed};
+pub use labels::{Labels, tool_names};
 pub use roots::{LeftOut, PatchReach, Root, left_out, reach, usable_folder, writable_roots};
 pub use rule::RuleId;
+pub use ruling::{Ruling, Stance, Waivable, Waivers};
 pub use settings::{ApprovalPolicy, SandboxMode, SandboxPolicy};

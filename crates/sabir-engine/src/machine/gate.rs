@@ -1,8 +1,8 @@
 //! What the gate says to each kind of call, with the session's own facts filled in.
 
 use sabir_policy::{
-    Action, Confinement, Decision, Facts, Place, Request, ToolEffects, assess, decide, reach,
-    writable_roots,
+    Action, Confinement, Decision, Facts, Place, Request, Ruling, ToolEffects, assess, decide,
+    reach, writable_roots,
 };
 
 use super::{Open, Settings};
@@ -68,6 +68,7 @@ impl Open {
             sandbox: &settings.sandbox_policy,
             action,
             granted,
+            ruling: Ruling::default(),
         })
     }
 

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use expect_test::expect_file;
 use sabir_policy::{
-    Action, ApprovalPolicy, Confinement, Decision, Facts, Outcome, PatchReach, RuleId, SandboxMode,
-    SandboxPolicy, ServerTrust, ToolEffects, ToolHints, Verdict, decide,
+    Action, ApprovalPolicy, Confinement, Decision, Facts, Outcome, PatchReach, RuleId, Ruling,
+    SandboxMode, SandboxPolicy, ServerTrust, ToolEffects, ToolHints, Verdict, decide,
 };
 
 /// From the one that asks least to the one that asks most.
@@ -50,7 +50,8 @@ fn ask_gate(
     action: Action,
     granted: bool,
 ) -> Decision {
-    decide(&Facts { approval, sandbox: &SandboxPolicy::of(mode), action, granted })
+    let sandbox = &SandboxPolicy::of(mode);
+    decide(&Facts { approval, sandbox, action, granted, ruling: Ruling::default() })
 }
 
 /// Every row: what was decided without a grant, and what with one.
