@@ -203,14 +203,17 @@ fn assigned_value(behind: &str) -> Option<Range> {
     let close = behind.len() - value.len() <= 2 && after_space.starts_with('=');
     let found = &value[..length];
     let is_secret = match quote.is_some() || close {
-        true => !found.is_empty() && found != REMOVED,
-        // `Password: required` is prose.
+        true => !found.is_empty(),
+        // `Password: required` is prose, and `token = next()` a line of code.
         false => {
-            found.len() >= 6
-                && found.bytes().any(|byte| !byte.is_ascii_alphabetic())
-                && found.is_ascii()
+            found.len() >= 6 && found.is_ascii() && !found.contains('(') && {
+                found.bytes().any(|byte| !byte.is_ascii_alphabetic())
+            }
         }
     };
+    if value.starts_with(REMOVED) {
+        return None;
+    }
     let start = behind.len() - value.len();
     is_secret.then_some(start..start + length)
 }

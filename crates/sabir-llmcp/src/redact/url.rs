@@ -34,8 +34,11 @@ pub fn normalise_url(raw: &str) -> Option<String> {
         let kept = kept.join("&");
         url.set_query((!kept.is_empty()).then_some(&kept));
     }
+    let path = url.path().trim_end_matches('/').to_owned();
+    url.set_path(&path);
     let mut url = String::from(url);
-    if url.ends_with('/') {
+    // The root is a slash of its own.
+    while url.ends_with('/') && path.is_empty() {
         url.pop();
     }
     Some(url)

@@ -1,0 +1,4 @@
+//! The integration tests of sabir-llmcp, in one binary.
+
+mod calculate;
+mod redact;
