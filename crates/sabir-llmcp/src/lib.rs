@@ -3,8 +3,42 @@
 
 mod calculate;
 mod chunk;
+mod citation;
+pub mod codes;
+mod context;
+mod markdown;
+mod packet;
+mod problem;
 mod redact;
+mod request;
+mod response;
+mod tool;
+mod value;
+mod wire;
 
 pub use calculate::{CalculateError, CalculateProblem, calculate};
 pub use chunk::{Chunk, choose_chunks, gap_mark, split_chunks};
+pub use citation::{Citation, Locator, LocatorKind};
+pub use context::{
+    CollectionIndex, CollectionSource, Comment, ContextContent, ContextDocument, ContextKind,
+    ConversationTurn, Count, DocumentSource, Element, IndexEntry, Item, Link, OutlineEntry,
+    Primary, Signal, Speaker, ToolResult, ToolStatus, Trust, WebChunk, WebSummary,
+};
+pub use packet::{
+    Conversation, Envelope, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, Packet, PacketKind, Role, Turn,
+};
+pub use problem::{Parsed, Problem};
 pub use redact::{Redacted, normalise_url, redact_packet, redact_text, redact_url};
+pub use request::{OutputFormat, Request, Task, TaskName, UserMessage};
+pub use response::{Assistant, DataCheck, DataFault, Response, Title};
+pub use tool::{
+    AddSources, Back, Calculate, CaptureMode, CaptureSource, Click, CreateCollection, Forward,
+    GetSelectionLinks, InvokeIntegration, ListSources, ListTransforms, MAX_TOOL_CALLS, Navigate,
+    NewSource, NoteSource, ObserveDom, OpenArtifact, OpenTab, OpenTarget, Redaction, Refresh,
+    RefreshSource, RunTransform, SaveArtifact, Scroll, Search, Select, ShareArtifact, ShareFormat,
+    ShareTarget, TOOLS_SCHEMA_VERSION, Tool, ToolCall, ToolInfo, ToolName, Type, UrlSource,
+};
+pub use value::{
+    Address, ArtifactId, CallId, CollectionId, Confidence, ConversationId, DocId, Finite, HandleId,
+    List, MessageId, PacketId, SourceId, Text, Timestamp, ValueError, WebUrl, Whole,
+};
