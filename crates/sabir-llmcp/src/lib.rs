@@ -1,18 +1,23 @@
 //! What passes between an agent and a model: packets, context documents, citations, typed tools,
 //! packing, redaction. It names no model, no file and no clock.
 
+mod calculate;
+mod chunk;
 mod citation;
 pub mod codes;
 mod context;
 mod markdown;
 mod packet;
 mod problem;
+mod redact;
 mod request;
 mod response;
 mod tool;
 mod value;
 mod wire;
 
+pub use calculate::{CalculateError, CalculateProblem, calculate};
+pub use chunk::{Chunk, choose_chunks, gap_mark, split_chunks};
 pub use citation::{Citation, Locator, LocatorKind};
 pub use context::{
     CollectionIndex, CollectionSource, Comment, ContextContent, ContextDocument, ContextKind,
@@ -23,6 +28,7 @@ pub use packet::{
     Conversation, Envelope, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, Packet, PacketKind, Role, Turn,
 };
 pub use problem::{Parsed, Problem};
+pub use redact::{Redacted, normalise_url, redact_packet, redact_text, redact_url};
 pub use request::{OutputFormat, Request, Task, TaskName, UserMessage};
 pub use response::{Assistant, DataCheck, DataFault, Response, Title};
 pub use tool::{

@@ -1,0 +1,117 @@
+//! Packets as they are stored: who asked what, what was answered and called, and of each document
+//! only what tells it apart. Bodies live with their sources, once.
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::{REMOVED, redact_text, redact_url, words};
+
+/// A request or a response, fit to be stored: bodies of context documents become
+/// `{sha256, chars, preview}`, and no text keeps a credential.
+pub fn redact_packet(packet: &Value) -> Value {
+    let mut stored = redact_value(packet, "", 0);
+    let given = packet.pointer(DOCUMENTS).and_then(Value::as_array);
+    if let (Some(given), Some(kept)) =
+        (given, stored.pointer_mut(DOCUMENTS).and_then(Value::as_array_mut))
+    {
+        for (document, kept) in given.iter().zip(kept) {
+            if let (Some(content), Some(kept)) = (document.get("content"), kept.get_mut("content"))
+            {
+                *kept = redact_content(document, content);
+            }
+        }
+    }
+    stored
+}
+
+/// Only what is known to be small and about the document stays as it is: a kind or a key that is
+/// added later is stored as a digest until somebody decides otherwise.
+fn redact_content(document: &Value, content: &Value) -> Value {
+    let kind = document.get("kind").and_then(Value::as_str).unwrap_or("");
+    let Some(fields) = content.as_object() else { return digest(content) };
+    let kept = fields.iter().map(|(key, value)| {
+        let stays = WHOLE_KINDS.contains(&kind) || ABOUT_KEYS.contains(&key.as_str());
+        let value = if stays { redact_value(value, key, 0) } else { digest(value) };
+        (key.clone(), value)
+    });
+    Value::Object(kept.collect())
+}
+
+fn redact_value(value: &Value, key: &str, depth: usize) -> Value {
+    match value {
+        Value::Object(_) | Value::Array(_) if depth >= MAX_DEPTH => digest(value),
+        Value::Object(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(key, value)| (key.clone(), redact_value(value, key, depth + 1)));
+            Value::Object(fields.collect::<Map<_, _>>())
+        }
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| redact_value(item, key, depth + 1)).collect())
+        }
+        Value::String(text) => redact_string(text, key),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+fn redact_string(text: &str, key: &str) -> Value {
+    if words::names_secret(key) {
+        return Value::from(REMOVED);
+    }
+    if ADDRESS_KEYS.contains(&key)
+        && let Some(redacted) = redact_url(text)
+    {
+        return Value::from(redacted.url);
+    }
+    if text.len() > MAX_TEXT {
+        return digest(&Value::from(text));
+    }
+    Value::from(redact_text(text))
+}
+
+/// Enough to find the body again and to recognise it, and too little to be one.
+fn digest(body: &Value) -> Value {
+    let printed;
+    let text = match body {
+        Value::String(text) => text.as_str(),
+        other => {
+            printed = other.to_string();
+            &printed
+        }
+    };
+    let head = &text[..text.floor_char_boundary(PREVIEW_WINDOW)];
+    let preview: String = redact_text(head).chars().take(PREVIEW).collect();
+    let sha256: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    json!({ "sha256": sha256, "chars": text.chars().count(), "preview": preview })
+}
+
+const DOCUMENTS: &str = "/context/documents";
+
+/// Documents that are part of the conversation rather than of the web.
+const WHOLE_KINDS: &[&str] = &["collection.index.v1", "tool.result.v1", "conversation.turn.v1"];
+
+const ABOUT_KEYS: &[&str] = &[
+    "captured_at",
+    "chunk_count",
+    "chunk_index",
+    "collection_id",
+    "doc_type",
+    "signals",
+    "source_id",
+    "summary_only",
+    "title",
+    "url",
+];
+
+const ADDRESS_KEYS: &[&str] = &["href", "url"];
+
+/// What a packet may nest, with room to spare.
+const MAX_DEPTH: usize = 128;
+
+/// A long answer stays whole; a page that a tool brought back does not.
+const MAX_TEXT: usize = 32 * 1024;
+
+const PREVIEW: usize = 200;
+
+/// More than the preview, so that a credential which it would cut is seen whole.
+const PREVIEW_WINDOW: usize = 8192;

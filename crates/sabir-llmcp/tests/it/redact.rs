@@ -1,0 +1,240 @@
+//! What is taken out of addresses, texts and packets, and what stays.
+
+use std::borrow::Cow;
+
+use expect_test::expect_file;
+use proptest::prelude::*;
+use sabir_llmcp::{normalise_url, redact_packet, redact_text, redact_url};
+use sabir_testkit::cases;
+use serde_json::{Value, json};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/redact");
+
+/// LC-K30, LC-K31: the table says of each key what becomes of it, both ways.
+#[test]
+fn keys_are_matched_as_whole_words() {
+    let table = cases(DATA).into_iter().find(|case| case.name == "keys").unwrap();
+    let (mut gone, mut kept) = (0, 0);
+    for line in table.text.lines().filter(|line| !line.starts_with('#')) {
+        let (fate, key) = line.split_once(' ').unwrap();
+        let url = format!("https://example.com/p?a=1&{key}=7&z=2");
+        let redacted = redact_url(&url).unwrap();
+        match fate {
+            "gone" => {
+                assert_eq!(redacted.url, "https://example.com/p?a=1&z=2", "{key}");
+                assert!(redacted.changed, "{key}");
+                gone += 1;
+            }
+            "kept" => {
+                assert_eq!(redacted.url, url, "{key}");
+                assert!(!redacted.changed, "{key}");
+                kept += 1;
+            }
+            other => panic!("neither gone nor kept: {other}"),
+        }
+    }
+    assert!(gone >= 50 && kept >= 30);
+}
+
+/// LC-K30 to LC-K33
+#[test]
+fn addresses() {
+    let case = cases(DATA).into_iter().find(|case| case.name == "urls").unwrap();
+    let mut shown = String::new();
+    for line in case.text.lines().filter(|line| !line.starts_with('#')) {
+        shown.push_str(line);
+        match redact_url(line) {
+            Some(redacted) => {
+                let mark = if redacted.changed { "changed" } else { "same" };
+                let normal = normalise_url(line).unwrap();
+                shown.push_str(&format!("\n    {mark}: {}\n    normal: {normal}\n", redacted.url));
+            }
+            None => {
+                assert_eq!(normalise_url(line), None);
+                shown.push_str("\n    refused\n");
+            }
+        }
+    }
+    expect_file![case.out_path()].assert_eq(&shown);
+}
+
+/// LC-K34
+#[test]
+fn texts() {
+    let case = cases(DATA).into_iter().find(|case| case.name == "texts").unwrap();
+    let mut shown = String::new();
+    for line in case.text.lines().filter(|line| !line.starts_with('#')) {
+        let text = line.replace("\\n", "\n");
+        let outcome = match redact_text(&text) {
+            Cow::Borrowed(_) => "same".to_owned(),
+            Cow::Owned(redacted) => format!("gives {}", redacted.replace('\n', "\\n")),
+        };
+        shown.push_str(&format!("{line}\n    {outcome}\n"));
+    }
+    expect_file![case.out_path()].assert_eq(&shown);
+}
+
+/// LC-K35, LC-K36
+#[test]
+fn stored_packets_hold_digests_instead_of_bodies() {
+    let body = format!("# Harbour\n\nThe token=abc123 opens it. {}", "More text. ".repeat(50));
+    let packet = json!({
+        "type": "request",
+        "input": {
+            "user_message": { "id": "u-1", "text": "what does password=hunter2 open?" },
+            "task": { "name": "web.answer", "args": { "api_key": "k" } }
+        },
+        "context": { "documents": [
+            { "doc_id": "src_1", "kind": "collection.source.v1", "trust": "untrusted",
+              "source": { "browser": "chromium" },
+              "content": { "doc_type": "collection.source.v1", "source_id": "src_1",
+                "url": "https://u:p@example.com/a?sid=1&b=2", "title": "Harbour", "markdown": body,
+                "extracted_links": [{ "url": "https://example.com/?sid=1", "text": "t" }],
+                "unheard_of": "new body" } },
+            { "doc_id": "t1", "kind": "tool.result.v1", "trust": "trusted",
+              "content": { "doc_type": "tool.result.v1", "tool": "app.calculate", "payload": { "result": "3" } } }
+        ] },
+        "tool_calls": [{ "name": "browser.type", "arguments": { "handleId": "h1", "text": "Bearer abcdef0123456789" } }]
+    });
+    let stored = redact_packet(&packet);
+    let text = serde_json::to_string_pretty(&stored).unwrap();
+    expect_file![format!("{DATA}/packet.json.out")].assert_eq(&text);
+    for secret in ["hunter2", "abc123", "u:p", "sid=1", "abcdef0123456789"] {
+        assert!(!text.contains(secret), "{secret} was stored");
+    }
+}
+
+/// LC-K36: nothing is stored that nests without end, and a page within a result is a body.
+#[test]
+fn deep_and_long_values_become_digests() {
+    let mut deep = json!("end");
+    for _ in 0..1000 {
+        deep = json!([deep]);
+    }
+    let stored = redact_packet(&json!({ "deep": deep, "long": "word ".repeat(10_000) }));
+    assert!(stored.pointer("/long/sha256").is_some());
+    assert!(stored.to_string().len() < 2000);
+}
+
+/// LC-K34: texts on which a careless reader would look at the whole rest from every word. Each
+/// takes milliseconds, and minutes when time grows with the square.
+#[test]
+fn hostile_texts_take_linear_time() {
+    for unit in [
+        "authorization:",
+        "authorization: ",
+        "cookie:",
+        "cookie: a",
+        "token:",
+        "token=",
+        "password: \"",
+        "password:'",
+        "secret",
+        "bearer ",
+        "sk-",
+        "eyJ.",
+        "eyJaaaaaaaaaa.",
+        "eyJaaaaaaaaaa.eyJaaaaaaaaaa.",
+        "-----BEGIN ",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "-----BEGIN PRIVATE KEY-----\nabc\n",
+        "-",
+        "a-",
+        "http://",
+        "http://a?b=http%3A%2F%2F",
+        "https://a/;b;",
+        "é",
+    ] {
+        let text = unit.repeat(500_000 / unit.len());
+        assert!(redact_text(&text).len() <= text.len() * 4, "{unit}");
+        let url = format!("https://example.com/{text}?{text}&{text}#{text}");
+        let _ = redact_url(&url);
+    }
+}
+
+const PIECES: &[&str] = &[
+    "token",
+    "password",
+    "Authorization",
+    "Cookie",
+    "Bearer",
+    ":",
+    "=",
+    " ",
+    "\"",
+    "'",
+    "\n",
+    "-",
+    "_",
+    "a",
+    "B",
+    "7",
+    "sk-",
+    "eyJ",
+    "ghp_",
+    "AKIA",
+    "abcdefghij0123456789",
+    "ABCDEFGHIJ012345",
+    "https://",
+    "user:pw@",
+    "example.com",
+    "?",
+    "&",
+    "#",
+    "/",
+    "é",
+    "漢",
+    "-----BEGIN ",
+    "PRIVATE KEY-----",
+    "-----END ",
+    "[redacted]",
+    ";",
+    "%",
+];
+
+fn hostile() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(PIECES), 0..30).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    /// LC-K34: a secret stays out wherever it stands, and the words around it stay in.
+    #[test]
+    fn secrets_go_and_words_stay(before in "[a-z ]{0,20}", after in "[a-z ]{0,20}") {
+        for secret in [
+            "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+            "AKIAIOSFODNN7EXAMPLE",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+        ] {
+            let text = format!("{before} {secret} {after}");
+            prop_assert_eq!(redact_text(&text).into_owned(), format!("{before} [redacted] {after}"));
+        }
+    }
+
+    /// LC-K34
+    #[test]
+    fn texts_are_redacted_once_and_for_all(text in hostile()) {
+        let once = redact_text(&text).into_owned();
+        let twice = redact_text(&once).into_owned();
+        prop_assert_eq!(&redact_text(&twice).into_owned(), &twice);
+    }
+
+    /// LC-K30, LC-K32
+    #[test]
+    fn addresses_are_redacted_once_and_for_all(tail in hostile()) {
+        if let Some(redacted) = redact_url(&format!("https://example.com/{tail}")) {
+            let again = redact_url(&redacted.url).unwrap();
+            prop_assert_eq!(&again.url, &redacted.url);
+            prop_assert!(!redacted.url.contains('#') && !redacted.url.contains('@') || tail.contains('@'));
+            let normal = normalise_url(&redacted.url).unwrap();
+            prop_assert_eq!(normalise_url(&normal).unwrap(), normal);
+        }
+    }
+
+    #[test]
+    fn any_text_at_all(text in any::<String>()) {
+        let _ = redact_text(&text);
+        let _ = redact_url(&text);
+        let _ = redact_packet(&Value::from(text));
+    }
+}
