@@ -46,6 +46,12 @@ pub fn entry_hash(previous: &Hash, link: &Link<'_>) -> Hash {
 }
 
 impl Hash {
+    /// The hash of a text by itself, as `sha256sum` prints it.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -104,21 +110,21 @@ impl<'de> Deserialize<'de> for Hash {
 
 /// Every field is length-prefixed. Joining with a separator would let `("a|b", "c")` and
 /// `("a", "b|c")` share a hash.
-struct Covered(Sha256);
+pub(crate) struct Covered(Sha256);
 
 impl Covered {
-    fn new(label: &str) -> Self {
+    pub(crate) fn new(label: &str) -> Self {
         let mut digest = Self(Sha256::new());
         digest.field(label.as_bytes());
         digest
     }
 
-    fn field(&mut self, bytes: &[u8]) {
+    pub(crate) fn field(&mut self, bytes: &[u8]) {
         self.0.update((bytes.len() as u64).to_be_bytes());
         self.0.update(bytes);
     }
 
-    fn finish(self) -> Hash {
+    pub(crate) fn finish(self) -> Hash {
         Hash(self.0.finalize().into())
     }
 }

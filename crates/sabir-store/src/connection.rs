@@ -9,30 +9,39 @@ use crate::chain::{Hash, genesis_hash};
 use crate::error::StoreError;
 
 pub(crate) fn open_writer(path: &Path, max_bytes: Option<u64>) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || -> rusqlite::Result<Connection> {
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(PATIENCE)?;
-        // FULL: the write-ahead log is synced at every commit, so that what was acknowledged
-        // survives the loss of power. The checkpoint is ours to run, after the acknowledgement.
+        let connection = open_shared(path, max_bytes)?;
+        // The checkpoint is ours to run, after the acknowledgement.
         connection.execute_batch(
             "PRAGMA journal_mode = WAL;
-             PRAGMA synchronous = FULL;
-             PRAGMA foreign_keys = ON;
-             PRAGMA trusted_schema = OFF;
              PRAGMA wal_autocheckpoint = 0;
              PRAGMA journal_size_limit = 67108864;",
         )?;
-        if let Some(max_bytes) = max_bytes {
-            let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
-            let pages = i64::try_from(max_bytes).unwrap_or(i64::MAX) / page.max(1);
-            // It answers with what it set, which is no error.
-            connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
-        }
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(connection)
     };
     open().map_err(|error| StoreError::database(path, &error))
+}
+
+/// Open for writing, by one process or several.
+pub(crate) fn open_shared(path: &Path, max_bytes: Option<u64>) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    // FULL: the write-ahead log is synced at every commit, so that what was acknowledged survives
+    // the loss of power.
+    connection.execute_batch(
+        "PRAGMA synchronous = FULL;
+         PRAGMA foreign_keys = ON;
+         PRAGMA trusted_schema = OFF;",
+    )?;
+    if let Some(max_bytes) = max_bytes {
+        let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let pages = i64::try_from(max_bytes).unwrap_or(i64::MAX) / page.max(1);
+        // It answers with what it set, which is no error.
+        connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
+    }
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
 }
 
 pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
@@ -103,9 +112,9 @@ pub(crate) fn genesis(connection: &Connection) -> rusqlite::Result<Hash> {
     store_id(connection).map(|store_id| genesis_hash(&store_id))
 }
 
-/// Readers never block the writer nor the writer them; what is waited for is the recovery of the log
-/// after a crash, by whoever comes first.
+/// Readers never block a writer nor a writer them; what is waited for is the recovery of the log after
+/// a crash, by whoever comes first, and in a file with several writers the one whose turn it is.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// More than the statements there are, so that none is prepared twice.
-const STATEMENTS: usize = 64;
+const STATEMENTS: usize = 128;

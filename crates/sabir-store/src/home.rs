@@ -34,15 +34,11 @@ pub(crate) fn own(home: &Path) -> Result<Lock, StoreError> {
     Ok(Lock(file))
 }
 
-/// Makes the file of the database, so that it is nobody else's from its first byte on.
-pub(crate) fn make_database_file(home: &Path) -> Result<PathBuf, StoreError> {
-    let path = database_path(home);
-    open_private(&path)
-        .and_then(|file| file.sync_all())
-        // The name of a new file is on disk only when its folder is.
-        .and_then(|()| File::open(home)?.sync_all())
-        .map_err(|error| StoreError::io(&path, &error))?;
-    Ok(path)
+/// Makes the file of a database, so that it is nobody else's from its first byte on.
+pub(crate) fn make_database_file(home: &Path, path: &Path) -> std::io::Result<()> {
+    open_private(path)?.sync_all()?;
+    // The name of a new file is on disk only when its folder is.
+    File::open(home)?.sync_all()
 }
 
 fn write_pid(file: &mut File) -> std::io::Result<()> {
@@ -52,17 +48,17 @@ fn write_pid(file: &mut File) -> std::io::Result<()> {
 }
 
 #[cfg(unix)]
-fn make_folder(home: &Path) -> std::io::Result<()> {
+pub(crate) fn make_folder(home: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(home)
 }
 
 #[cfg(not(unix))]
-fn make_folder(home: &Path) -> std::io::Result<()> {
+pub(crate) fn make_folder(home: &Path) -> std::io::Result<()> {
     fs::create_dir_all(home)
 }
 
-fn open_private(path: &Path) -> std::io::Result<File> {
+pub(crate) fn open_private(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

@@ -5,6 +5,9 @@
 //! The entries form a hash chain, described in `docs/protocol/journal.md`, so that a change to what
 //! was written can be found. What the bodies mean is not known here: they are texts, with one
 //! exception, the first words of the user, which become the title of a session without one.
+//!
+//! Beside the journal stands the [`library`], a file of its own that any number of processes write:
+//! what people collect, ask and make.
 
 #![expect(clippy::disallowed_methods, reason = "a store is files")]
 
@@ -14,11 +17,13 @@ mod entry;
 mod error;
 mod home;
 mod journal;
+pub mod library;
 mod projection;
 mod queue;
 mod reader;
 mod schema;
 mod store;
+mod tables;
 mod title;
 mod verify;
 mod writer;

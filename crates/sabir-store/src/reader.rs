@@ -11,7 +11,7 @@ use crate::entry::{Entry, Kind, Parent, SessionId};
 use crate::error::{StoreError, Tampered};
 use crate::journal::{Broken, COLUMNS, Columns, Head, UNREADABLE, head_at, to_sql};
 use crate::projection::Session;
-use crate::{home, schema, verify};
+use crate::{home, tables, verify};
 
 /// A connection that only reads. Each call sees what had been acknowledged when it started.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Reader {
     pub fn open(home: &Path) -> Result<Self, StoreError> {
         let path = home::database_path(home);
         let connection = open_reader(&path)?;
-        schema::check_readable(&connection, &path)?;
+        tables::check_readable(&connection, &path)?;
         Ok(Self { connection, path })
     }
 

@@ -13,7 +13,7 @@ use crate::projection::Projector;
 use crate::queue::{Bounds, Queue};
 use crate::reader::Reader;
 use crate::writer::Writer;
-use crate::{home, journal, schema};
+use crate::{home, journal, tables};
 
 /// Appends to the journal. Clones share one writer; when the last is dropped, what waits is written,
 /// the file is closed and the home is free.
@@ -71,9 +71,10 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_with(home: &Path, options: &Options) -> Result<Self, StoreError> {
         let lock = home::own(home)?;
-        let path = home::make_database_file(home)?;
+        let path = home::database_path(home);
+        home::make_database_file(home, &path).map_err(|error| StoreError::io(&path, &error))?;
         let mut connection = open_writer(&path, options.max_bytes)?;
-        schema::prepare(&mut connection, &path, options.store_id.as_deref())?;
+        tables::prepare(&mut connection, &path, options.store_id.as_deref())?;
         let head = genesis(&connection)
             .map_err(Into::into)
             .and_then(|genesis| journal::check_tail(&connection, genesis, TAIL))

@@ -1,0 +1,73 @@
+//! The tables of the journal's file: which versions there were, and what a reader understands.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::error::StoreError;
+use crate::schema::{Tables, Unusable};
+
+const JOURNAL: Tables = Tables {
+    // The letters `Sabr`.
+    application: 0x5361_6272,
+    newest: include_str!("../schema.sql"),
+    migrations: &[
+        include_str!("../migrations/0001_journal.sql"),
+        include_str!("../migrations/0002_find_a_response.sql"),
+    ],
+};
+
+/// The oldest version that a reader, which cannot migrate, still understands.
+const READABLE: i64 = 1;
+
+pub(crate) fn prepare(
+    connection: &mut Connection,
+    path: &Path,
+    store_id: Option<&str>,
+) -> Result<(), StoreError> {
+    let fill = |transaction: &rusqlite::Transaction<'_>| {
+        let sql = "INSERT INTO meta (key, value)
+                   VALUES ('store_id', coalesce(?1, lower(hex(randomblob(16)))))";
+        transaction.execute(sql, [store_id]).map(drop)
+    };
+    JOURNAL.prepare(connection, fill).map_err(|unusable| blame(path, unusable))
+}
+
+/// Refuses what a reader cannot understand.
+pub(crate) fn check_readable(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    // An owner that was killed while it made the file leaves an empty one.
+    if JOURNAL.found(connection).map_err(|unusable| blame(path, unusable))? < READABLE {
+        return Err(StoreError::Missing { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+fn blame(path: &Path, unusable: Unusable) -> StoreError {
+    match unusable {
+        Unusable::Foreign => {
+            let why = "it is a database of another program".to_owned();
+            StoreError::Damaged { path: path.to_owned(), why }
+        }
+        Unusable::Newer { found, known } => {
+            StoreError::NewerSchema { path: path.to_owned(), found, known }
+        }
+        Unusable::Database(error) => StoreError::database(path, &error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schema::tests::{assert_every_file_is_listed, assert_migrations_give_the_newest};
+
+    use super::JOURNAL;
+
+    #[test]
+    fn all_migrations_together_give_the_schema_of_a_new_file() {
+        assert_migrations_give_the_newest(&JOURNAL);
+    }
+
+    #[test]
+    fn the_list_holds_every_file_of_the_folder_in_order() {
+        assert_every_file_is_listed(&JOURNAL, "migrations");
+    }
+}
