@@ -1,2 +1,23 @@
 //! The built-in model: no weights, deterministic, honest. It selects sentences of the sources, so
 //! that each of its citations is exact, and says when nothing supports an answer.
+
+mod answer;
+mod boilerplate;
+mod date;
+mod draft;
+mod evidence;
+mod language;
+mod number;
+mod question;
+mod rank;
+mod select;
+mod sentence;
+mod source;
+mod summarize;
+mod text;
+mod word;
+
+pub use answer::answer;
+pub use draft::{Draft, Quote};
+pub use source::Source;
+pub use summarize::{Style, summarize};

@@ -1,0 +1,182 @@
+//! A page as units of text: headings, paragraphs, list items and rows of tables, each cut into
+//! sentences. Code is left out. It ranks nothing.
+
+use std::ops::Range;
+
+use sabir_document::{Block, Document, Inline, Table};
+
+use crate::sentence;
+
+#[derive(Debug, Default)]
+pub(crate) struct Text {
+    pub(crate) units: Vec<Unit>,
+    pub(crate) tables: Vec<Grid>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Unit {
+    pub(crate) kind: Kind,
+    /// As it stands in the plain text of the page. The cells of a row are joined by [`CELL_GAP`].
+    pub(crate) text: String,
+    /// The heading above, as an index into the units.
+    pub(crate) heading: Option<usize>,
+    pub(crate) sentences: Vec<Range<usize>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Heading { level: u8 },
+    Prose,
+    Item,
+    Row { table: usize, row: usize },
+}
+
+/// The words of a table.
+#[derive(Debug)]
+pub(crate) struct Grid {
+    pub(crate) heading: Option<usize>,
+    pub(crate) header: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl Unit {
+    pub(crate) fn level(&self) -> Option<u8> {
+        match self.kind {
+            Kind::Heading { level } => Some(level),
+            Kind::Prose | Kind::Item | Kind::Row { .. } => None,
+        }
+    }
+
+    pub(crate) fn sentence(&self, index: usize) -> &str {
+        self.sentences.get(index).map_or("", |range| &self.text[range.clone()])
+    }
+}
+
+impl Text {
+    /// Walks the tree with a stack of its own, because a page decides how deep it is.
+    pub(crate) fn of_document(document: &Document) -> Self {
+        let mut text = Self::default();
+        let mut headings = Vec::new();
+        let mut stack: Vec<(&Block, Kind)> =
+            document.children.iter().rev().map(|block| (block, Kind::Prose)).collect();
+        while let Some((block, kind)) = stack.pop() {
+            match block {
+                Block::Heading { level, children } => {
+                    text.push_heading(*level, flatten(children), &mut headings);
+                }
+                Block::Paragraph { children } => {
+                    text.push(kind, flatten(children), headings.last().copied());
+                }
+                Block::List { items, .. } => {
+                    for item in items.iter().rev() {
+                        stack.extend(item.children.iter().rev().map(|child| (child, Kind::Item)));
+                    }
+                }
+                Block::Quote { children } => {
+                    stack.extend(children.iter().rev().map(|child| (child, kind)));
+                }
+                Block::Table(table) => text.push_table(table, headings.last().copied()),
+                Block::CodeBlock { .. } | Block::ThematicBreak => {}
+            }
+        }
+        text
+    }
+
+    /// The headings above a unit, the nearest first.
+    pub(crate) fn headings_above(&self, unit: &Unit) -> impl Iterator<Item = &Unit> {
+        let first = unit.heading.and_then(|index| self.units.get(index));
+        std::iter::successors(first, |above| above.heading.and_then(|index| self.units.get(index)))
+            .take(HEADING_LEVELS)
+    }
+
+    /// A row in the words of its table: `Column: value; Column: value`.
+    pub(crate) fn row_in_words(&self, table: usize, row: usize) -> String {
+        let Some(grid) = self.tables.get(table) else { return String::new() };
+        let Some(cells) = grid.rows.get(row) else { return String::new() };
+        let mut words = String::new();
+        for (column, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+            if !words.is_empty() {
+                words.push_str("; ");
+            }
+            if let Some(name) = grid.header.get(column).filter(|name| !name.is_empty()) {
+                words.push_str(name);
+                words.push_str(": ");
+            }
+            words.push_str(cell);
+        }
+        words
+    }
+
+    fn push_heading(&mut self, level: u8, words: String, headings: &mut Vec<usize>) {
+        if words.trim().is_empty() {
+            return;
+        }
+        while let Some(&above) = headings.last() {
+            if self.units[above].level().is_some_and(|above| above < level) {
+                break;
+            }
+            headings.pop();
+        }
+        let above = headings.last().copied();
+        headings.push(self.units.len());
+        let whole = vec![trimmed(&words)];
+        let kind = Kind::Heading { level };
+        self.units.push(Unit { kind, text: words, heading: above, sentences: whole });
+    }
+
+    fn push(&mut self, kind: Kind, words: String, heading: Option<usize>) {
+        let sentences = sentence::split(&words);
+        if !sentences.is_empty() {
+            self.units.push(Unit { kind, text: words, heading, sentences });
+        }
+    }
+
+    fn push_table(&mut self, table: &Table, heading: Option<usize>) {
+        let index = self.tables.len();
+        let header: Vec<String> = table.header.iter().map(|cell| cell_words(cell)).collect();
+        let mut rows = Vec::with_capacity(table.rows.len());
+        for (row, cells) in table.rows.iter().enumerate() {
+            let cells: Vec<String> = cells.iter().map(|cell| cell_words(cell)).collect();
+            let words = cells.join(CELL_GAP);
+            // A row is said as a whole or not at all: half a row loses its columns.
+            let whole = trimmed(&words);
+            if !whole.is_empty() {
+                let kind = Kind::Row { table: index, row };
+                self.units.push(Unit { kind, text: words, heading, sentences: vec![whole] });
+            }
+            rows.push(cells);
+        }
+        self.tables.push(Grid { heading, header, rows });
+    }
+}
+
+fn cell_words(cell: &[Inline]) -> String {
+    flatten(cell).trim().to_owned()
+}
+
+/// The words of inline nodes, in order. A mark that points at a citation has none.
+fn flatten(inlines: &[Inline]) -> String {
+    let mut words = String::new();
+    let mut stack: Vec<&Inline> = inlines.iter().rev().collect();
+    while let Some(inline) = stack.pop() {
+        match inline {
+            Inline::Text { text } | Inline::Code { text } => words.push_str(text),
+            Inline::Strong { children } | Inline::Em { children } => {
+                stack.extend(children.iter().rev());
+            }
+            Inline::Link { children, .. } => stack.extend(children.iter().rev()),
+            Inline::Cite { .. } => {}
+        }
+    }
+    words
+}
+
+fn trimmed(text: &str) -> Range<usize> {
+    let start = text.len() - text.trim_start().len();
+    start..start.max(text.trim_end().len())
+}
+
+/// What the plain text of a page has between two cells.
+pub(crate) const CELL_GAP: &str = "\t";
+
+const HEADING_LEVELS: usize = 6;
