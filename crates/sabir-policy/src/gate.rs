@@ -122,6 +122,8 @@ pub struct Decision {
     pub rule: RuleId,
     /// For a person and for the model.
     pub reason: String,
+    /// Without a person's approval the outcome would be another.
+    pub is_approved: bool,
 }
 
 impl Decision {
@@ -154,7 +156,7 @@ pub fn decide(facts: &Facts<'_>) -> Decision {
         Outcome::Allow | Outcome::Ask | Outcome::Deny => rule.reason().to_owned(),
     };
     let outcome = if by_grant { Outcome::Allow } else { outcome };
-    Decision { outcome, confinement, rule, reason }
+    Decision { outcome, confinement, rule, reason, is_approved: by_grant }
 }
 
 /// A policy file makes a decision stricter here; where it makes one milder, its rules say so.

@@ -1,8 +1,13 @@
 //! The gate: facts about an action and a policy in, a decision and its rule out. It knows commands
 //! and paths as text; it reads no file and runs nothing.
 
+mod approval;
+mod audit;
+mod binding;
 mod call;
 mod command;
+mod doc;
+mod explain;
 mod gate;
 mod grant;
 mod labels;
@@ -11,8 +16,17 @@ mod rule;
 mod ruling;
 mod settings;
 
-pub use call::{AddressKind, Budget, CallFacts, FieldKind, Limits, OriginKind, Reading};
+pub use approval::{Approval, ApprovalError};
+pub use audit::{ApprovalMark, AuditRow, Audited};
+pub use binding::Binding;
+pub use call::{
+    Address, AddressKind, ArgumentSource, Budget, Call, CallFacts, Evidence, FieldHints, FieldKind,
+    Judged, Limits, OriginKind, Page, Provenance, Question, Reading, Sensitive, ShownArgument,
+    Surroundings, Taint, judge_call,
+};
 pub use command::{Assessment, Place, Verdict, assess};
+pub use doc::{PolicyDoc, PolicyError};
+pub use explain::explain;
 pub use gate::{
     Action, Confinement, Decision, Facts, Outcome, ServerTrust, ToolEffects, ToolHints, decide,
 };

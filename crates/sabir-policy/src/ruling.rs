@@ -45,6 +45,16 @@ impl Waivable {
         Self::TaintedEffect,
     ];
 
+    /// Whether it is waived for named hosts only: to any host it would let anything be sent anywhere.
+    pub(crate) fn needs_host(self) -> bool {
+        match self {
+            Self::InventedUrl | Self::UnlinkedUrl | Self::OtherOrigin => true,
+            Self::SensitiveText | Self::Destructive | Self::TaintedEgress | Self::TaintedEffect => {
+                false
+            }
+        }
+    }
+
     /// The rule that puts the question.
     pub fn rule(self) -> RuleId {
         match self {

@@ -1,0 +1,131 @@
+//! The policy file: what a person or a platform team adds to the rules of the gate. It makes them
+//! stricter as it likes, and milder only by naming the tool, the question and the reason.
+
+mod parse;
+mod pattern;
+
+use std::fmt;
+
+use crate::call::Limits;
+use crate::ruling::{Ruling, Stance, Waivable};
+
+use pattern::{HostPattern, ToolPattern};
+
+/// A policy file that was read and checked. The default adds nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PolicyDoc {
+    limits: Limits,
+    strict: Vec<Strict>,
+    loosened: Vec<Loosened>,
+}
+
+/// Something that is refused or asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Strict {
+    stance: Stance,
+    tool: Option<ToolPattern>,
+    host: Option<HostPattern>,
+    reason: Option<String>,
+}
+
+/// Questions that are not put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Loosened {
+    tool: String,
+    when: Vec<Waivable>,
+    host: Option<HostPattern>,
+    reason: String,
+}
+
+/// What is wrong with a policy file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyError {
+    /// Counted from one.
+    pub line: usize,
+    pub message: String,
+}
+
+impl PolicyDoc {
+    /// Reads a policy file. Nothing in it is skipped: what is not understood is an error.
+    pub fn parse(text: &str) -> Result<Self, PolicyError> {
+        parse::parse(text)
+    }
+
+    /// What one turn may do at most.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// What it says to an action of this name that reaches these hosts. Names beside those of the
+    /// tools: `shell`, `apply_patch`, `read`, `spawn`, and `mcp__server__tool`.
+    pub fn ruling(&self, tool: &str, hosts: &[&str]) -> Ruling {
+        let strict = self.strict.iter().filter(|entry| {
+            entry.tool.as_ref().is_none_or(|pattern| pattern.matches(tool))
+                // One host is enough: what reaches several is refused for each of them.
+                && entry.host.as_ref().is_none_or(|it| hosts.iter().any(|host| it.matches(host)))
+        });
+        let loosened = self.loosened.iter().filter(|entry| {
+            entry.tool == tool
+                && entry
+                    .host
+                    .as_ref()
+                    .is_none_or(|it| !hosts.is_empty() && hosts.iter().all(|host| it.matches(host)))
+        });
+        Ruling {
+            stance: strict.map(|entry| entry.stance).max().unwrap_or_default(),
+            waived: loosened.flat_map(|entry| entry.when.iter().copied()).collect(),
+        }
+    }
+
+    /// What holds beside the rules of the gate, a line each.
+    pub fn describe(&self) -> String {
+        let Limits { calls_per_turn, asks_per_turn } = self.limits;
+        let mut lines = vec![format!(
+            "a turn makes at most {calls_per_turn} calls and asks {asks_per_turn} times"
+        )];
+        for Strict { stance, tool, host, reason } in &self.strict {
+            let verb = match stance {
+                Stance::Deny => "refused",
+                Stance::Silent | Stance::Ask => "asked for",
+            };
+            let tool = tool.as_ref().map_or("everything".to_owned(), ToString::to_string);
+            lines.push(format!(
+                "{tool}{} is {verb}{}",
+                at(host.as_ref()),
+                because(reason.as_deref())
+            ));
+        }
+        for Loosened { tool, when, host, reason } in &self.loosened {
+            let when: Vec<&str> = when.iter().map(|it| it.rule().reason_code()).collect();
+            lines.push(format!(
+                "{tool}{} is not asked for because of {}{}",
+                at(host.as_ref()),
+                when.join(", "),
+                because(Some(reason))
+            ));
+        }
+        if self.strict.is_empty() && self.loosened.is_empty() {
+            lines.push("nothing is added to the rules of the gate".to_owned());
+        }
+        lines.join("\n")
+    }
+}
+
+fn at(host: Option<&HostPattern>) -> String {
+    host.map_or_else(String::new, |host| format!(" at {host}"))
+}
+
+fn because(reason: Option<&str>) -> String {
+    let reason = reason.map(|reason| sabir_base::text::one_line(reason, MAX_REASON_CHARS));
+    reason.map_or_else(String::new, |reason| format!(" ({reason})"))
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for PolicyError {}
+
+const MAX_REASON_CHARS: usize = 200;
