@@ -6,6 +6,7 @@ mod boilerplate;
 mod date;
 mod draft;
 mod evidence;
+mod extract;
 mod language;
 mod number;
 mod question;
@@ -19,5 +20,6 @@ mod word;
 
 pub use answer::answer;
 pub use draft::{Draft, Quote};
+pub use extract::extract;
 pub use source::Source;
 pub use summarize::{Style, summarize};
