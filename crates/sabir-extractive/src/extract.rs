@@ -8,7 +8,6 @@ use crate::draft::{Composer, Draft, strong};
 use crate::source::{self, Source};
 
 mod fill;
-mod pairs;
 mod shape;
 mod value;
 

@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::pairs::{Pair, pairs};
 use super::shape::{Field, Form, Shape};
 use super::value;
-use crate::boilerplate::is_boilerplate;
 use crate::draft::Passage;
+use crate::labels::{Pair, pairs};
+use crate::select::sentences;
 use crate::source::Page;
 use crate::text::{Grid, Kind};
 use crate::word;
@@ -60,7 +60,7 @@ impl<'p, 's> Filler<'p, 's> {
         let mut sentences_by_word: HashMap<String, Vec<Passage>> =
             shape.key_words().into_iter().map(|word| (word, Vec::new())).collect();
         let mut with_address = Vec::new();
-        for (passage, sentence) in sentences(pages) {
+        for (passage, _, sentence) in sentences(pages) {
             if with_address.len() < PLACES && (sentence.contains('@') || sentence.contains("://")) {
                 with_address.push(passage.clone());
             }
@@ -289,19 +289,6 @@ impl<'p, 's> Filler<'p, 's> {
             })
             .collect()
     }
-}
-
-fn sentences<'p>(pages: &'p [Page<'_>]) -> impl Iterator<Item = (Passage, &'p str)> {
-    pages.iter().enumerate().flat_map(|(page, read)| {
-        let units = read.text.units.iter().enumerate();
-        let told = units.filter(|(_, unit)| unit.level().is_none() && !is_boilerplate(unit));
-        told.flat_map(move |(number, unit)| {
-            unit.sentences.iter().map(move |range| {
-                let passage = Passage { page, unit: number, range: range.clone() };
-                (passage, &unit.text[range.clone()])
-            })
-        })
-    })
 }
 
 /// Which column each field stands in, when the required ones and at least half of all are there.

@@ -8,15 +8,18 @@ use crate::word;
 
 /// Something with a label.
 #[derive(Debug)]
-pub(super) struct Pair {
-    pub(super) label: Vec<String>,
-    pub(super) value: String,
+pub(crate) struct Pair {
+    /// The label as it is written.
+    pub(crate) name: String,
+    /// Its words.
+    pub(crate) label: Vec<String>,
+    pub(crate) value: String,
     /// Where both stand.
-    pub(super) passage: Passage,
+    pub(crate) passage: Passage,
 }
 
 /// The labelled values of all pages, in the order of the sources.
-pub(super) fn pairs(pages: &[Page<'_>]) -> Vec<Pair> {
+pub(crate) fn pairs(pages: &[Page<'_>]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for page in 0..pages.len() {
         of_page(pages, page, &mut pairs);
@@ -32,11 +35,12 @@ fn of_page(pages: &[Page<'_>], page: usize, pairs: &mut Vec<Pair>) {
     let text = &pages[page].text;
     for (number, unit) in text.units.iter().enumerate() {
         let passage = Passage::unit(pages, page, number);
-        let mut push = |label: &str, value: &str, passage: Passage| {
-            let label = word::terms(label);
+        let mut push = |name: &str, value: &str, passage: Passage| {
+            let name = name.trim().to_owned();
+            let label = word::terms(&name);
             let value = value.trim().to_owned();
             if !label.is_empty() && !value.is_empty() {
-                pairs.push(Pair { label, value, passage });
+                pairs.push(Pair { name, label, value, passage });
             }
         };
         match unit.kind {
