@@ -23,6 +23,6 @@ mod error;
 mod read;
 mod value;
 
-pub use error::JsonError;
+pub use error::{JsonError, JsonFault};
 pub use read::{Json, MAX_BYTES};
 pub use value::{JsonKind, JsonValue};

@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 
-use super::{JsonError, JsonKind, JsonValue};
+use super::value::span_of;
+use super::{JsonError, JsonFault, JsonKind, JsonValue};
+use crate::Span;
 
 /// The longest text that is read, in bytes: an eighth of what offsets reach, because escapes may grow
 /// on the way to a notation.
@@ -45,10 +47,13 @@ impl<'t> Json<'t> {
     /// with the length of the text, the stack with nothing that it says.
     pub fn read(text: &'t str, max_depth: usize) -> Result<Self, JsonError> {
         if text.len() > MAX_BYTES {
-            return Err(JsonError::new("the text is too large"));
+            return Err(JsonError::new("the text is too large").fault(JsonFault::TooLarge));
         }
-        serde_json::from_str::<serde::de::IgnoredAny>(text)
-            .map_err(|error| JsonError::new(format!("not JSON: {error}")))?;
+        serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|error| {
+            let place = place_of(&error, text);
+            let message = format!("not JSON: {error}");
+            JsonError::at(String::new(), place, message).fault(JsonFault::Syntax)
+        })?;
         let mut json = Self { text, items: Vec::new() };
         json.walk(max_depth)?;
         Ok(json)
@@ -123,7 +128,7 @@ impl<'t> Json<'t> {
             if matches!(kind, JsonKind::Object | JsonKind::Array) {
                 if open.len() == max_depth {
                     let message = format!("deeper than {max_depth} levels of JSON");
-                    return Err(self.value(id).error(message));
+                    return Err(self.value(id).error(message).fault(JsonFault::TooDeep));
                 }
                 open.push((id, None, 0));
             }
@@ -148,7 +153,8 @@ impl<'t> Json<'t> {
         }
         serde_json::from_str::<String>(literal).map(Cow::Owned).map_err(|_| {
             let pointer = holder.map_or_else(String::new, |id| self.value(id).pointer());
-            JsonError::at(pointer, format!("{literal} holds an escape that names no character"))
+            let message = format!("{literal} holds an escape that names no character");
+            JsonError::at(pointer, span_of(start, end), message).fault(JsonFault::Escape)
         })
     }
 
@@ -161,10 +167,22 @@ impl<'t> Json<'t> {
             Some(&[_, (key, again)]) => Err(self
                 .value(again)
                 .error(format!("the key {key:?} stands twice"))
+                .fault(JsonFault::DuplicateKey)
                 .help("give every key once")),
             _ => Ok(()),
         }
     }
+}
+
+/// The character before which `serde_json` gave up. It counts lines from one, and columns in bytes,
+/// the one at fault included.
+fn place_of(error: &serde_json::Error, text: &str) -> Span {
+    let lines_before = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let line_start: usize = lines_before.map(str::len).sum();
+    let at = (line_start + error.column().saturating_sub(1)).min(text.len());
+    let start = text.floor_char_boundary(at);
+    let length = text[start..].chars().next().map_or(0, char::len_utf8);
+    span_of(start, start + length)
 }
 
 fn string_end(bytes: &[u8], start: usize) -> usize {
@@ -198,6 +216,19 @@ mod tests {
         check_error("[1,]", "not JSON: expected value at line 1 column 4");
         check_error("1 2", "not JSON: trailing characters at line 1 column 3");
         check_error("'a'", "not JSON: expected value at line 1 column 1");
+    }
+
+    #[test]
+    fn errors_know_their_place_and_kind() {
+        let place = |text: &str| {
+            let error = Json::read(text, 2).unwrap_err();
+            (text[error.span.range()].to_owned(), error.fault)
+        };
+        assert_eq!(place("[1,\n é]"), ("é".to_owned(), JsonFault::Syntax));
+        assert_eq!(place("[1"), ("1".to_owned(), JsonFault::Syntax));
+        assert_eq!(place("[[{}]]"), ("{".to_owned(), JsonFault::TooDeep));
+        assert_eq!(place(r#"{"a":1,"a":23}"#), ("23".to_owned(), JsonFault::DuplicateKey));
+        assert_eq!(place(r#"{"\ud800":1}"#), (r#""\ud800""#.to_owned(), JsonFault::Escape));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::JsonError;
 use super::read::{Item, Json, Place};
+use crate::Span;
 
 /// A value, its text and its place.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +108,12 @@ impl<'a> JsonValue<'a> {
 
     /// An error about this value.
     pub fn error(self, message: impl Into<String>) -> JsonError {
-        JsonError::at(self.pointer(), message)
+        JsonError::at(self.pointer(), self.span(), message)
+    }
+
+    /// Where the value stands in the text, in bytes.
+    pub fn span(self) -> Span {
+        span_of(self.item().start, self.item().end)
     }
 
     /// Where the value stands, as RFC 6901 writes it; empty for the top.
@@ -164,6 +170,12 @@ impl<'a> JsonValue<'a> {
     }
 }
 
+/// Texts that were read are shorter than offsets reach.
+pub(super) fn span_of(start: usize, end: usize) -> Span {
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    Span { start: offset(start), end: offset(end) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,6 +192,7 @@ mod tests {
         let json = Json::read(text, 8).unwrap();
         let top = json.top();
         assert_eq!(top.text(), text.trim());
+        assert_eq!(&text[top.get("a").unwrap().span().range()], "[ -0, 1E+2 ,true,null]");
         let fields: Vec<_> = top.fields().map(|(key, value)| (key, value.text())).collect();
         let expected = [("b", "1.50"), ("a", "[ -0, 1E+2 ,true,null]"), ("", r#""x\ny\u00e9""#)];
         assert_eq!(fields, expected);
