@@ -6,7 +6,7 @@ use crate::draft::Passage;
 use crate::language::Language;
 use crate::rank::{self, Node, to_f64};
 use crate::source::Page;
-use crate::text::Kind;
+use crate::text::{Kind, Unit};
 use crate::word::Vocabulary;
 
 /// At most `count` passages of the given pages, in the order of the sources.
@@ -91,6 +91,22 @@ fn of_page(pages: &[Page<'_>], page: usize) -> Vec<Candidate> {
         candidate.prior *= 1.6 - 0.8 * (to_f64(at) / total);
     }
     found
+}
+
+/// The sentences that may be cited, in the order of the sources.
+pub(crate) fn sentences<'p>(
+    pages: &'p [Page<'_>],
+) -> impl Iterator<Item = (Passage, &'p Unit, &'p str)> {
+    pages.iter().enumerate().flat_map(|(page, read)| {
+        let units = read.text.units.iter().enumerate();
+        let told = units.filter(|(_, unit)| unit.level().is_none() && !is_boilerplate(unit));
+        told.flat_map(move |(number, unit)| {
+            unit.sentences.iter().map(move |range| {
+                let passage = Passage { page, unit: number, range: range.clone() };
+                (passage, unit, &unit.text[range.clone()])
+            })
+        })
+    })
 }
 
 /// Whether a sentence needs the one before it to be understood.

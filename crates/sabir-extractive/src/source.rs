@@ -86,3 +86,6 @@ pub(crate) const ANSWER_BYTES: usize = 64 << 20;
 
 /// Summaries and transforms compare sentences with each other, so they read less.
 pub(crate) const TRANSFORM_BYTES: usize = 16 << 20;
+
+/// Extraction looks up every field in every page, so it reads the least.
+pub(crate) const EXTRACT_BYTES: usize = 4 << 20;

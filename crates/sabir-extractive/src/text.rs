@@ -34,7 +34,6 @@ pub(crate) enum Kind {
 /// The words of a table.
 #[derive(Debug)]
 pub(crate) struct Grid {
-    pub(crate) heading: Option<usize>,
     pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
 }
@@ -146,7 +145,7 @@ impl Text {
             }
             rows.push(cells);
         }
-        self.tables.push(Grid { heading, header, rows });
+        self.tables.push(Grid { header, rows });
     }
 }
 

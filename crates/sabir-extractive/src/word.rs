@@ -148,10 +148,6 @@ impl Vocabulary {
         numbers.dedup();
         numbers
     }
-
-    pub(crate) fn len(&self) -> usize {
-        self.numbers.len()
-    }
 }
 
 fn class(c: char) -> Option<Script> {
