@@ -67,23 +67,40 @@ pub fn split_chunks(text: &str, size: usize) -> Vec<Chunk> {
     chunks
 }
 
-/// Which chunks to show when not all of them fit: the first, those that are `preferred`, the last,
-/// and then one after the other in the middle of the widest gap. In the order of the text.
-pub fn choose_chunks(costs: &[usize], budget: usize, preferred: &[usize]) -> Vec<usize> {
-    let Some(last) = costs.len().checked_sub(1) else { return Vec::new() };
-    let mut taken = vec![false; costs.len()];
+/// Which of `count` chunks to show when not all of them fit: the first, those that are `preferred`,
+/// the last, and then one after the other in the middle of the widest gap. In the order of the text.
+///
+/// `cost` is asked once for each that is considered. After a few that do not fit no more are.
+pub fn choose_chunks(
+    count: usize,
+    budget: usize,
+    preferred: &[usize],
+    mut cost: impl FnMut(usize) -> usize,
+) -> Vec<usize> {
+    let Some(last) = count.checked_sub(1) else { return Vec::new() };
+    let mut seen = vec![false; count];
+    let mut chosen = Vec::new();
     let mut left = budget;
+    let mut misses = 0;
     let order = std::iter::once(0).chain(preferred.iter().copied()).chain([last]);
     for index in order.chain(middles(last)) {
-        if let (Some(cost), Some(taken)) = (costs.get(index), taken.get_mut(index))
-            && !*taken
-            && *cost <= left
-        {
-            *taken = true;
-            left -= cost;
+        match seen.get_mut(index) {
+            Some(seen) if !*seen => *seen = true,
+            _ => continue,
+        }
+        match left.checked_sub(cost(index)) {
+            Some(rest) => {
+                chosen.push(index);
+                left = rest;
+            }
+            None => misses += 1,
+        }
+        if misses == MAX_MISSES {
+            break;
         }
     }
-    (0..costs.len()).filter(|index| taken[*index]).collect()
+    chosen.sort_unstable();
+    chosen
 }
 
 /// What stands for chunks that are not shown.
@@ -159,6 +176,9 @@ impl Headings {
             .collect()
     }
 }
+
+/// Chunks are of about one size: if so many do not fit, the others hardly will.
+const MAX_MISSES: usize = 8;
 
 /// Below this a chunk would be more repetition than text.
 const MIN_SIZE: usize = 256;

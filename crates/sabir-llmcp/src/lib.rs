@@ -7,7 +7,10 @@ mod chunk;
 mod citation;
 pub mod codes;
 mod context;
+mod contract;
+mod fence;
 mod markdown;
+mod pack;
 mod packet;
 mod problem;
 mod redact;
@@ -29,6 +32,9 @@ pub use context::{
     ConversationTurn, Count, DocumentSource, Element, IndexEntry, Item, Link, OutlineEntry,
     Primary, Signal, Speaker, ToolResult, ToolStatus, Trust, WebChunk, WebSummary,
 };
+pub use contract::Contract;
+pub use fence::{Fence, WeakNonce, header_text};
+pub use pack::{Inclusion, PackError, PackOptions, Packed, pack};
 pub use packet::{
     Conversation, Envelope, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, Packet, PacketKind, Role, Turn,
 };
