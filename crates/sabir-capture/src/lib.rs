@@ -1,2 +1,20 @@
 //! Pages in: the egress guard, fetching, HTML and PDF to Markdown, a real browser. And Markdown to
 //! safe HTML. It knows no collection and no policy.
+
+mod html;
+mod links;
+mod page;
+mod pdf;
+mod readable;
+mod render;
+mod signals;
+
+pub use html::invisible::visible_text;
+pub use links::Link;
+pub use page::{
+    DEFAULT_CHARS, MAX_CHARS, MIN_CHARS, Media, Mode, Page, PageError, ReadOptions, decode,
+    read_bytes, read_page,
+};
+pub use pdf::{PdfError, PdfLimits, PdfReader, PdfText, run_pdf_child};
+pub use render::{markdown_to_safe_html, to_safe_html};
+pub use signals::Signal;
