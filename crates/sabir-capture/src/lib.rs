@@ -9,3 +9,20 @@ pub use egress::{
     Target,
 };
 pub use fetch::{Conditional, FetchError, FetchLimits, Fetched, Fetcher};
+mod html;
+mod links;
+mod page;
+mod pdf;
+mod readable;
+mod render;
+mod signals;
+
+pub use html::invisible::visible_text;
+pub use links::Link;
+pub use page::{
+    DEFAULT_CHARS, MAX_CHARS, MIN_CHARS, Media, Mode, Page, PageError, ReadOptions, decode,
+    read_bytes, read_page,
+};
+pub use pdf::{PdfError, PdfLimits, PdfReader, PdfText, run_pdf_child};
+pub use render::{markdown_to_safe_html, to_safe_html};
+pub use signals::Signal;
