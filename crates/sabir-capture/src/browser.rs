@@ -1,0 +1,241 @@
+//! A real Chromium, driven over DevTools: the browser's tools of the specification, and a page's HTML
+//! as its scripts made it.
+//!
+//! All of its traffic goes through our proxy, and so through the guard. It starts with an empty
+//! profile and leaves nothing behind. It decides nothing: whether a call may happen is settled before
+//! it comes here. What it answers comes from pages, and is to be read as theirs.
+
+mod actions;
+mod connection;
+mod error;
+mod model;
+mod process;
+mod search;
+mod tabs;
+mod visits;
+mod world;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::egress::Guard;
+use crate::proxy::{self, Proxy};
+use connection::{CallError, Connection};
+use process::Process;
+use tabs::{Tab, Tabs};
+use world::World;
+
+pub use error::{BrowserError, ToolCode, ToolError};
+pub use model::{
+    Acted, Block, Choice, Comment, Content, Element, Item, Notice, Observation, ObserveOptions,
+    OutlineEntry, Primary, Scrolled, SelectionLink, TabInfo,
+};
+pub use search::SearchEngines;
+pub use visits::SearchIn;
+
+/// Whether a person sees it work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Window {
+    #[default]
+    Hidden,
+    Shown,
+}
+
+/// How long to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrowserLimits {
+    /// For the browser to be there.
+    pub start: Duration,
+    /// For one answer of a page.
+    pub answer: Duration,
+    /// For a page to load. One that is still loading then is used as it is.
+    pub load: Duration,
+    /// The HTML of a page, in characters.
+    pub content_chars: usize,
+}
+
+impl Default for BrowserLimits {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(30),
+            answer: Duration::from_secs(10),
+            load: Duration::from_secs(20),
+            content_chars: 8 * 1024 * 1024,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct BrowserOptions {
+    /// Where Chromium is; otherwise it is looked for.
+    pub program: Option<PathBuf>,
+    pub window: Window,
+    pub engines: SearchEngines,
+    pub limits: BrowserLimits,
+    pub guard: Guard,
+}
+
+impl BrowserOptions {
+    pub fn new(guard: Guard) -> Self {
+        Self {
+            program: None,
+            window: Window::default(),
+            engines: SearchEngines::default(),
+            limits: BrowserLimits::default(),
+            guard,
+        }
+    }
+}
+
+/// A running browser. Dropped, it ends, with its children and its profile.
+#[derive(Debug)]
+pub struct Browser {
+    connection: Connection,
+    tabs: Tabs,
+    active: Option<String>,
+    world: Option<World>,
+    /// The number of the next handle. None is ever given twice.
+    next_handle: u64,
+    /// Those below belong to an earlier look.
+    first_handle: u64,
+    guard: Guard,
+    engines: SearchEngines,
+    limits: BrowserLimits,
+    // The process goes before the proxy: it must not find it gone and complain.
+    process: Process,
+    proxy: Proxy,
+}
+
+impl Browser {
+    pub async fn start(options: BrowserOptions) -> Result<Self, BrowserError> {
+        let BrowserOptions { program, window, engines, limits, guard } = options;
+        let not_started = |reason: String| BrowserError::NotStarted { reason };
+        let secret = secret().map_err(|error| not_started(error.to_string()))?;
+        let proxy = Proxy::start(guard.clone(), secret)
+            .await
+            .map_err(|error| not_started(error.to_string()))?;
+        let (process, pipe) = Process::start(program.as_deref(), window, proxy.address())?;
+        let tabs = Tabs::new(proxy.secret().to_owned());
+        let connection = Connection::start(pipe.input, pipe.output, tabs.listener());
+        let mut browser = Self {
+            connection,
+            tabs,
+            active: None,
+            world: None,
+            next_handle: 1,
+            first_handle: 1,
+            guard,
+            engines,
+            limits,
+            process,
+            proxy,
+        };
+        match timeout(limits.start, browser.prepare()).await {
+            Ok(Ok(())) => Ok(browser),
+            Ok(Err(error)) => Err(not_started(describe(&error))),
+            Err(_) => Err(not_started("it took too long".to_owned())),
+        }
+    }
+
+    /// Ends it. Dropping does the same.
+    pub fn close(self) {}
+
+    /// The number of its first process, which is that of their group, too.
+    pub fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Whether it can still be asked.
+    pub fn is_running(&self) -> bool {
+        !self.connection.is_closed()
+    }
+
+    async fn prepare(&mut self) -> Result<(), CallError> {
+        self.call(None, "Browser.getVersion", json!({})).await?;
+        let deny = json!({ "behavior": "deny", "eventsEnabled": true });
+        self.call(None, "Browser.setDownloadBehavior", deny).await?;
+        let attach = json!({
+            "autoAttach": true,
+            "waitForDebuggerOnStart": true,
+            "flatten": true,
+            "filter": [{ "type": "page" }],
+        });
+        self.call(None, "Target.setAutoAttach", attach).await?;
+        let first = self.tabs.wait(|tabs| tabs.first().cloned()).await.ok_or(CallError::Closed)?;
+        self.introduce(&first.session).await
+    }
+
+    /// Makes the browser remember what the proxy asks for: it can be given to it only when it is
+    /// asked, and what runs without us, like updates, shall not know it.
+    async fn introduce(&self, session: &str) -> Result<(), CallError> {
+        let watch = json!({
+            "handleAuthRequests": true,
+            "patterns": [{ "urlPattern": format!("{}*", proxy::GREETING) }],
+        });
+        self.call(Some(session), "Fetch.enable", watch).await?;
+        let greeting = json!({ "url": proxy::GREETING });
+        let navigate = self.call(Some(session), "Page.navigate", greeting);
+        let (_, ()) = tokio::join!(navigate, self.proxy.greeted());
+        self.call(Some(session), "Fetch.disable", json!({})).await?;
+        self.tabs.forget_secret();
+        Ok(())
+    }
+
+    async fn call(
+        &self,
+        session: Option<&str>,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, CallError> {
+        self.connection.call(session, method, params, self.limits.answer).await
+    }
+
+    /// The tab that the tools work on.
+    fn active_tab(&mut self) -> Result<Tab, ToolError> {
+        if !self.is_running() {
+            return Err(ToolError::new(ToolCode::RuntimeUnavailable, "the browser has ended"));
+        }
+        let found = self.active.as_deref().and_then(|id| self.tabs.find(id));
+        let Some(tab) = found else {
+            self.active = None;
+            return Err(ToolError::new(ToolCode::NoActiveTab, "no page is open"));
+        };
+        if tab.is_crashed {
+            return Err(ToolError::new(ToolCode::RuntimeUnavailable, "the page has crashed"));
+        }
+        Ok(tab)
+    }
+
+    /// What happened since the last answer, refusals included.
+    fn notices(&self) -> Vec<Notice> {
+        let mut notices = self.tabs.take_notices();
+        notices.extend(self.proxy.take_refused().into_iter().map(|(port, refused)| {
+            let (host, code) = (refused.host().to_owned(), refused.code().to_owned());
+            Notice::Refused { host, port, code }
+        }));
+        notices
+    }
+}
+
+fn describe(error: &CallError) -> String {
+    match error {
+        CallError::Closed => "the browser has ended".to_owned(),
+        CallError::Crashed => "the page has crashed".to_owned(),
+        CallError::TimedOut => "the page does not answer".to_owned(),
+        CallError::Rejected(message) => sabir_base::text::one_line(message, 300),
+    }
+}
+
+fn failed(error: &CallError) -> ToolError {
+    ToolError::new(ToolCode::RuntimeUnavailable, describe(error))
+}
+
+/// Unguessable, and nothing but letters.
+fn secret() -> Result<String, getrandom::Error> {
+    let mut bytes = [0_u8; 24];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
