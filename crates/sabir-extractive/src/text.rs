@@ -107,7 +107,7 @@ impl Text {
     }
 
     fn push_heading(&mut self, level: u8, words: String, headings: &mut Vec<usize>) {
-        if words.trim().is_empty() {
+        if words.trim().is_empty() || has_controls(&words) {
             return;
         }
         while let Some(&above) = headings.last() {
@@ -124,6 +124,9 @@ impl Text {
     }
 
     fn push(&mut self, kind: Kind, words: String, heading: Option<usize>) {
+        if has_controls(&words) {
+            return;
+        }
         let sentences = sentence::split(&words);
         if !sentences.is_empty() {
             self.units.push(Unit { kind, text: words, heading, sentences });
@@ -139,7 +142,7 @@ impl Text {
             let words = cells.join(CELL_GAP);
             // A row is said as a whole or not at all: half a row loses its columns.
             let whole = trimmed(&words);
-            if !whole.is_empty() {
+            if !whole.is_empty() && !has_controls(&words) {
                 let kind = Kind::Row { table: index, row };
                 self.units.push(Unit { kind, text: words, heading, sentences: vec![whole] });
             }
@@ -168,6 +171,11 @@ fn flatten(inlines: &[Inline]) -> String {
         }
     }
     words
+}
+
+/// Whether nobody wrote this by hand. It is not cited: a terminal would obey it, and JSON blows it up.
+fn has_controls(text: &str) -> bool {
+    text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
 }
 
 fn trimmed(text: &str) -> Range<usize> {

@@ -1,6 +1,7 @@
 //! Fills a shape from labelled values, tables, lists and, last, sentences. What it cannot fill it
 //! leaves out.
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
@@ -43,6 +44,8 @@ pub(super) struct Filler<'p, 's> {
     sentences_by_word: HashMap<String, Vec<Passage>>,
     /// Sentences that may hold an address.
     with_address: Vec<Passage>,
+    /// How many bytes of data may still be told.
+    room: Cell<usize>,
 }
 
 impl<'p, 's> Filler<'p, 's> {
@@ -73,7 +76,8 @@ impl<'p, 's> Filler<'p, 's> {
                 }
             });
         }
-        Self { pages, pairs, pairs_by_word, sentences_by_word, with_address }
+        let room = Cell::new(DATA_BYTES);
+        Self { pages, pairs, pairs_by_word, sentences_by_word, with_address, room }
     }
 
     /// The fields of an object. Parts that were found are kept even when the whole does not conform,
@@ -138,6 +142,8 @@ impl<'p, 's> Filler<'p, 's> {
             items.retain(|(value, _)| seen.insert(value.to_string()));
         }
         items.truncate(*most);
+        let fitting = items.iter().take_while(|(value, _)| self.takes_room(value)).count();
+        items.truncate(fitting);
         if items.is_empty() || items.len() < *least {
             return None;
         }
@@ -158,8 +164,16 @@ impl<'p, 's> Filler<'p, 's> {
                 .labelled(field)
                 .or_else(|| self.called(field))
                 .or_else(|| self.addressed(field))
-                .or_else(|| self.told(field)),
+                .or_else(|| self.told(field))
+                .filter(|filled| self.takes_room(&filled.value)),
         }
+    }
+
+    /// Whether the value still fits into the answer.
+    fn takes_room(&self, value: &Value) -> bool {
+        let left = self.room.get().checked_sub(value.to_string().len());
+        self.room.set(left.unwrap_or(0));
+        left.is_some()
     }
 
     /// The value with the label that is most like the field's name; of equals, the first.
@@ -378,3 +392,6 @@ const PLACES: usize = 500;
 
 /// More columns than a table that anybody reads.
 const COLUMNS: usize = 100;
+
+/// Data is told twice, as data and in words, and all of it fits into a response.
+const DATA_BYTES: usize = 200_000;

@@ -14,6 +14,7 @@ use crate::source::Page;
 use crate::word;
 
 pub(super) fn compose(pages: &[Page<'_>], count: usize, draft: &mut Composer<'_, '_>) {
+    let count = count.min(COLUMNS);
     let mut aspects = shared(pages, labelled(pages), count);
     if aspects.len() < count {
         let more = shared(pages, headed(pages), count - aspects.len());
@@ -179,3 +180,6 @@ const ROWS: usize = 30;
 
 /// Enough to find what the sources share.
 const WORD_BYTES: usize = 2 << 20;
+
+/// A wider table fits on no page.
+const COLUMNS: usize = 8;
