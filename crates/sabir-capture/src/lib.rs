@@ -4,7 +4,14 @@
 mod browser;
 mod egress;
 mod fetch;
+mod html;
+mod links;
+mod page;
+mod pdf;
 mod proxy;
+mod readable;
+mod render;
+mod signals;
 
 pub use browser::{
     Acted, Block, Browser, BrowserError, BrowserLimits, BrowserOptions, Choice, Comment, Content,
@@ -16,14 +23,6 @@ pub use egress::{
     Target,
 };
 pub use fetch::{Conditional, FetchError, FetchLimits, Fetched, Fetcher};
-mod html;
-mod links;
-mod page;
-mod pdf;
-mod readable;
-mod render;
-mod signals;
-
 pub use html::invisible::visible_text;
 pub use links::Link;
 pub use page::{

@@ -21,7 +21,7 @@ pub use protocol::{
     ProviderSettings, Refusal, StepStatus, Submission, TokenTotals, ToolInfo, WireApi, decode,
     schema, too_long, typescript,
 };
-pub use retry::Attempts;
+pub use retry::{Attempts, delay_ms as retry_delay_ms};
 pub use stream::{
     FailureKind, ModelEvent, ModelFailure, ModelRequest, SseDecoder, SseEvent, SseTooLarge,
     StreamDecoder, Usage,

@@ -42,7 +42,7 @@ impl Attempts {
 /// `jitter_seed` is any number that differs between clients: many that failed together must not
 /// come back together. What the provider asked for is never undercut by the jitter, only by the
 /// bound: a person would rather see the failure than wait for an hour.
-pub(crate) fn delay_ms(attempt: u32, retry_after_ms: Option<u64>, jitter_seed: u64) -> u64 {
+pub fn delay_ms(attempt: u32, retry_after_ms: Option<u64>, jitter_seed: u64) -> u64 {
     if let Some(asked) = retry_after_ms {
         return asked.min(LONGEST_ASKED_MS);
     }
