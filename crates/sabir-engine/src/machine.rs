@@ -1,9 +1,10 @@
 //! The machine of a session: what it is told goes in, what is to be done comes out. It has no
 //! channel, clock or file, so that a session is a list of inputs and a fault is a file.
 //!
-//! Who drives it must keep one order: what [`Output::Emit`] and [`Output::Record`] say is stored
+//! Who drives it must keep one order: what [`Output::Emit`], [`Output::Record`] and [`Output::Audit`] say is stored
 //! before anything is shown or done that came out with it.
 
+mod audit;
 mod calls;
 mod compaction;
 mod gate;

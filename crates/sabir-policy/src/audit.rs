@@ -57,7 +57,6 @@ pub struct Audited<'a> {
     pub actor: &'a str,
     pub subject: &'a str,
     pub arguments: &'a Map<String, Value>,
-    pub labels: Labels,
     pub taint: &'a Taint,
     pub sources: &'a [ArgumentSource],
     /// What is filled, if something is.
@@ -82,7 +81,7 @@ impl AuditRow {
             subject: audited.subject.to_owned(),
             arguments_digest: digest_of(&arguments),
             preview: preview(&arguments),
-            labels: audited.labels,
+            labels: decision.labels,
             taint: audited.taint.clone(),
             provenance: audited.sources.to_vec(),
             outcome: decision.outcome,

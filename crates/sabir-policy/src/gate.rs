@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::CallFacts;
 use crate::command::Verdict;
+use crate::labels::Labels;
 use crate::roots::PatchReach;
 use crate::rule::RuleId;
 use crate::ruling::{Ruling, Stance};
@@ -124,6 +125,8 @@ pub struct Decision {
     pub reason: String,
     /// Without a person's approval the outcome would be another.
     pub is_approved: bool,
+    /// What the action can do at worst.
+    pub labels: Labels,
 }
 
 impl Decision {
@@ -156,7 +159,8 @@ pub fn decide(facts: &Facts<'_>) -> Decision {
         Outcome::Allow | Outcome::Ask | Outcome::Deny => rule.reason().to_owned(),
     };
     let outcome = if by_grant { Outcome::Allow } else { outcome };
-    Decision { outcome, confinement, rule, reason, is_approved: by_grant }
+    let labels = Labels::of_action(&facts.action);
+    Decision { outcome, confinement, rule, reason, is_approved: by_grant, labels }
 }
 
 /// A policy file makes a decision stricter here; where it makes one milder, its rules say so.

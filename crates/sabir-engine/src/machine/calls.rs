@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sabir_base::text::clip_counted;
-use sabir_policy::{self as policy, Confinement, Outcome};
+use sabir_policy::{self as policy, ApprovalMark, Confinement, Outcome};
 
 use super::input::{PreparedPatch, ToolEvent, ToolResult};
 use super::task::{BegunCall, Call, CallState, Kind, Subject};
@@ -182,6 +182,7 @@ impl Open {
 
     /// Does what the gate said.
     fn follow(&mut self, key: u64, subject: Subject, decision: policy::Decision, now: u64) {
+        self.audit_decision(key, &decision, now);
         let policy::Decision { outcome, confinement, reason, .. } = decision;
         match outcome {
             Outcome::Allow => {
@@ -214,6 +215,7 @@ impl Open {
         now: u64,
     ) {
         if self.unattended {
+            self.audit_answer(key, ApprovalMark::Unattended, now);
             let output = format!("denied: {reason}, and nobody is there to be asked");
             self.warn_of_denial(key, &output);
             return self.finish(key, ToolResult { output, ..ToolResult::default() }, now);
@@ -301,6 +303,7 @@ impl Open {
         // Aborting says the same of everything that waits.
         if decision != Decision::Abort {
             self.record(Record::Approval { call_id: call_id.to_owned(), state, what });
+            self.audit_answer(key, state.mark(), now);
         }
         match decision {
             Decision::Approved | Decision::ApprovedForSession => {
@@ -324,19 +327,27 @@ impl Open {
     pub(super) fn expire_approvals(&mut self, now: u64) {
         let waited = self.settings.approval_timeout_ms.unwrap_or_default() as f64 / 1000.0;
         let words = format!("denied: nobody answered the request for approval within {waited} s");
-        self.deny_asked(&words, |deadline| deadline.is_some_and(|at| at <= now), now);
+        let is_due = |deadline: Option<u64>| deadline.is_some_and(|at| at <= now);
+        self.deny_asked(&words, ApprovalMark::Expired, is_due, now);
     }
 
     pub(super) fn leave_unattended(&mut self, now: u64) {
         self.unattended = true;
         self.deny_asked(
             "denied: nobody is there to answer the request for approval",
+            ApprovalMark::Unattended,
             |_| true,
             now,
         );
     }
 
-    fn deny_asked(&mut self, words: &str, is_due: impl Fn(Option<u64>) -> bool, now: u64) {
+    fn deny_asked(
+        &mut self,
+        words: &str,
+        mark: ApprovalMark,
+        is_due: impl Fn(Option<u64>) -> bool,
+        now: u64,
+    ) {
         let Some(task) = &self.task else { return };
         let due: Vec<(u64, String, String)> = task
             .turn
@@ -353,6 +364,7 @@ impl Open {
         for (key, call_id, what) in due {
             let state = ApprovalState::Expired;
             self.record(Record::Approval { call_id: call_id.clone(), state, what });
+            self.audit_answer(key, mark, now);
             self.emit(&sub_id, EventMsg::ApprovalExpired { call_id });
             self.warn_of_denial(key, words);
             let output = words.to_owned();
@@ -438,7 +450,7 @@ impl Open {
     }
 
     /// Stops what runs, and ends what waits.
-    pub(super) fn stop_calls(&mut self) {
+    pub(super) fn stop_calls(&mut self, now: u64) {
         let Some(task) = &mut self.task else { return };
         let mut ended = Vec::new();
         for call in &mut task.turn.calls {
@@ -453,12 +465,14 @@ impl Open {
             };
             self.out.extend(call.discard());
             let before = call.confined_result.take().map(|it| it.output);
-            ended.push((call.call_id.clone(), asked_as.map(|it| (it, call.in_words())), before));
+            let asked = asked_as.map(|it| (call.key, it, call.in_words()));
+            ended.push((call.call_id.clone(), asked, before));
         }
         for (call_id, asked, before) in ended {
-            if let Some((call_id, what)) = asked {
+            if let Some((key, call_id, what)) = asked {
                 let state = ApprovalState::Aborted;
                 self.record(Record::Approval { call_id, state, what });
+                self.audit_answer(key, state.mark(), now);
             }
             let output = before.map_or(ABORTED.to_owned(), |it| format!("{it}\n{ABORTED}"));
             self.record_item(Item::FunctionCallOutput { call_id, output });
@@ -491,7 +505,9 @@ impl Open {
                     && !aborting
                 {
                     let decision = self.judge_retry(&command, &cwd);
-                    if decision.outcome != Outcome::Deny {
+                    if decision.outcome == Outcome::Deny {
+                        self.audit_decision(key, &decision, now);
+                    } else {
                         if let Some(call) = self.find(key) {
                             call.confined_result = Some(result);
                         }
@@ -697,6 +713,7 @@ impl Call {
             unified_diff: String::new(),
             paths: Vec::new(),
             auto_approved: true,
+            judged: None,
             confined_result: None,
         }
     }
@@ -729,7 +746,7 @@ impl Call {
 
 impl ToolCall {
     /// The arguments, as a person is shown them.
-    fn arguments(&self) -> serde_json::Value {
+    pub(super) fn arguments(&self) -> serde_json::Value {
         use serde_json::json;
         match self {
             Self::Shell(it) => json!({ "command": it.command }),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sabir_policy::Confinement;
+use sabir_policy::{AuditRow, Confinement};
 
 use super::settings::Settings;
 use super::thread::Record;
@@ -16,6 +16,8 @@ pub enum Output {
     Emit(Event),
     /// Remember this.
     Record(Record),
+    /// Keep this for whoever asks why something was done, or not.
+    Audit(Box<AuditRow>),
     /// Ask the model; its answer comes as `Input::Model` with the same number.
     Ask { attempt: u64, request: Box<ModelRequest> },
     /// Hang up.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sabir_policy::Confinement;
+use sabir_policy::{AuditRow, Confinement};
 
 use crate::items::Item;
 use crate::protocol::{AbortReason, InputItem};
@@ -113,6 +113,8 @@ pub(super) struct Call {
     pub(super) unified_diff: String,
     pub(super) paths: Vec<String>,
     pub(super) auto_approved: bool,
+    /// What the gate said last.
+    pub(super) judged: Option<Box<AuditRow>>,
     /// What came of it in the sandbox, while it is asked whether to run it again without.
     pub(super) confined_result: Option<ToolResult>,
 }

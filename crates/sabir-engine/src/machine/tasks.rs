@@ -204,7 +204,7 @@ impl Open {
             // What was shown as said stays said.
             let held = std::mem::take(&mut turn.held);
             let is_answer = turn.purpose == super::task::Purpose::Answer;
-            self.stop_calls();
+            self.stop_calls(now);
             if is_answer {
                 held.into_iter().for_each(|item| self.record_item(item));
             }

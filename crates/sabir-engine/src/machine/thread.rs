@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use sabir_policy::ApprovalMark;
 use serde::{Deserialize, Serialize};
 
 use super::grants::GrantRecord;
@@ -81,6 +82,20 @@ pub enum ApprovalState {
     Aborted,
     /// Nobody answered in time.
     Expired,
+}
+
+impl ApprovalState {
+    /// The same, as the audit says it.
+    pub(super) fn mark(self) -> ApprovalMark {
+        match self {
+            Self::Requested => ApprovalMark::Requested,
+            Self::Approved => ApprovalMark::Approved,
+            Self::ApprovedForSession => ApprovalMark::ApprovedForSession,
+            Self::Denied => ApprovalMark::Denied,
+            Self::Aborted => ApprovalMark::Aborted,
+            Self::Expired => ApprovalMark::Expired,
+        }
+    }
 }
 
 /// The thread and what hangs on it.

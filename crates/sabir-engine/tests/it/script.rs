@@ -267,7 +267,8 @@ fn tool_event(line: &str) -> ToolEvent {
 fn show(output: &Output) -> Option<String> {
     Some(match output {
         Output::Emit(event) => format!("{} {}", event.id, show_event(&event.msg)),
-        Output::Record(Record::Settings { .. }) => return None,
+        // Audit rows have a test of their own.
+        Output::Record(Record::Settings { .. }) | Output::Audit(_) => return None,
         Output::Record(record) => format!("record {}", show_record(record)),
         Output::Ask { attempt, request } => {
             let items: Vec<String> = request.items.iter().map(|item| show_item(item)).collect();

@@ -388,7 +388,7 @@ impl<'b> Run<'b> {
                 assert_eq!(self.attempt.take(), Some(attempt), "nobody is there to hang up on");
             }
             Output::Prepare { key, .. } => self.prepares.push(key),
-            Output::Discard { .. } => {}
+            Output::Discard { .. } | Output::Audit(_) => {}
             Output::Start { key, work, .. } => {
                 assert!(self.task.is_some(), "work without a task");
                 let reads = matches!(

@@ -433,7 +433,7 @@ impl Actor {
                     self.keep(super::journal::record(&record));
                 }
                 Output::WakeAt(at) => self.wake_at = Some(at),
-                Output::Close => {}
+                Output::Audit(_) | Output::Close => {}
                 output @ (Output::Ask { .. }
                 | Output::HangUp { .. }
                 | Output::Prepare { .. }
@@ -529,7 +529,11 @@ impl Actor {
                 let stop = self.stop_for(key);
                 self.start(key, work, settings, stop);
             }
-            Output::Emit(_) | Output::Record(_) | Output::WakeAt(_) | Output::Close => {}
+            Output::Emit(_)
+            | Output::Record(_)
+            | Output::Audit(_)
+            | Output::WakeAt(_)
+            | Output::Close => {}
         }
         while let Some(ended) = self.running.try_join_next() {
             if let Ok(key) = ended {

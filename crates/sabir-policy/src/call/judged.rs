@@ -111,7 +111,6 @@ impl Judged {
             actor,
             subject: &self.tool,
             arguments: &self.arguments,
-            labels: self.facts.labels,
             taint: &self.taint,
             sources: &self.sources,
             field: self.facts.field,
