@@ -68,12 +68,14 @@ impl Contract<'_> {
                 most => json!({ "type": "array", "maxItems": most, "items": call }),
             };
         }
+        if let Some(role) = schema.pointer_mut("/properties/sender/properties/role") {
+            *role = json!({ "const": "assistant" });
+        }
         if self.task != TaskName::Extract
-            && let Some(assistant) = schema
-                .pointer_mut("/properties/assistant/properties")
-                .and_then(Value::as_object_mut)
+            && let Some(Value::Object(parts)) =
+                schema.pointer_mut("/properties/assistant/properties")
         {
-            assistant.shift_remove("data");
+            parts.shift_remove("data");
         }
         brief(&mut schema, 0);
         schema
@@ -135,25 +137,36 @@ pub(crate) fn smallest_response(request: &Request, id: &str) -> Value {
     })
 }
 
-/// Without what a reader of the schema needs and a writer does not.
+/// Shape alone. What limits texts and forbids other keys is for the reader; the rules say it in a
+/// few words.
 fn brief(schema: &mut Value, depth: usize) {
     if depth > MAX_SCHEMA_DEPTH {
         return;
     }
     match schema {
         Value::Object(fields) => {
-            for key in ["$schema", "description", "title"] {
-                if fields.get(key).is_some_and(Value::is_string) {
-                    fields.shift_remove(key);
-                }
-            }
-            if fields.get("pattern").and_then(Value::as_str) == Some(NOT_BLANK) {
-                fields.shift_remove("pattern");
-            }
+            // A property may have one of these names; then it is an object.
+            fields.retain(|key, value| value.is_object() || !is_for_readers(key, value));
             fields.values_mut().for_each(|value| brief(value, depth + 1));
         }
         Value::Array(items) => items.iter_mut().for_each(|value| brief(value, depth + 1)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn is_for_readers(key: &str, value: &Value) -> bool {
+    match key {
+        "$schema"
+        | "$id"
+        | "additionalProperties"
+        | "description"
+        | "format"
+        | "maxLength"
+        | "pattern"
+        | "title" => true,
+        "minimum" => value.as_u64() == Some(0),
+        "maximum" => value.as_u64() == Some(u32::MAX.into()),
+        _ => false,
     }
 }
 
@@ -232,9 +245,6 @@ the task, field by field. Never guess a value; say which are missing.";
 
 const TRANSFORM: &str = "Make the artifact that the arguments of the task name by `type`, from all \
 sources that bear on it, with headings and tables where they help.";
-
-/// What texts that must not be blank are described by.
-const NOT_BLANK: &str = "\\S";
 
 /// Our own schemas are far flatter.
 const MAX_SCHEMA_DEPTH: usize = 64;

@@ -2,4 +2,8 @@
 
 mod calculate;
 mod chunk;
+mod contract;
+mod fence;
+mod fenced;
+mod pack;
 mod redact;
