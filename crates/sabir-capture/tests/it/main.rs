@@ -1,0 +1,3 @@
+//! The integration tests of sabir-capture, in one binary.
+
+mod pages;
