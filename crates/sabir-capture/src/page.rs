@@ -3,6 +3,7 @@
 
 mod cut;
 mod decode;
+mod head;
 mod media;
 
 use sabir_document::{Block, Document, Inline};
@@ -68,7 +69,7 @@ pub struct Page {
 pub fn read_page(html: &str, base: &Url, options: &ReadOptions) -> Page {
     let parsed = tree::parse(html);
     let dom = parsed.dom;
-    let head = Head::of(&dom);
+    let title = head::shorten_title(&dom);
     let base_of_links = match dom.base_uri().and_then(|href| base.join(&href).ok()) {
         Some(given) if matches!(given.scheme(), "http" | "https") => given,
         _ => base.clone(),
@@ -76,18 +77,15 @@ pub fn read_page(html: &str, base: &Url, options: &ReadOptions) -> Page {
     let raw = Raw::of(&dom);
     hidden::remove_hidden(&dom);
     let signals = signals(&raw, &dom, base);
+    let title = head::title(&dom, title);
+    let byline = head::byline(&dom);
+    let language = head::language(&dom);
     let content = readable::content(dom, options.mode);
     let blocks = match content.root.and_then(|root| content.dom.tree.get(&root)) {
         Some(root) => blocks::convert(&root, &base_of_links),
         None => Vec::new(),
     };
-    let found = Found {
-        title: head.title,
-        byline: content.byline,
-        language: head.language,
-        signals,
-        cut: parsed.cut,
-    };
+    let found = Found { title, byline, language, signals, cut: parsed.cut };
     assemble(found, blocks, base, options)
 }
 
@@ -118,37 +116,6 @@ fn assemble(found: Found, blocks: Vec<Block>, url: &Url, options: &ReadOptions) 
         signals: found.signals,
         chars: cut.chars,
         truncated: cut.truncated,
-    }
-}
-
-/// What the head of a page says.
-struct Head {
-    title: Option<String>,
-    language: Option<String>,
-}
-
-impl Head {
-    /// Reads it, and cuts the title short in the tree: whatever compares headings with it does so
-    /// for each of them.
-    fn of(dom: &dom_query::Document) -> Self {
-        let node = dom.root().descendants_it().find(|node| {
-            node.has_name("title") && node.parent().is_some_and(|parent| !parent.has_name("svg"))
-        });
-        let title = node.map(|node| {
-            let title = one_line(&node.text(), MOST_TITLE);
-            node.set_text(title.as_str());
-            title
-        });
-        let language = dom.select("html[lang]").attr("lang").map(|lang| lang.trim().to_owned());
-        let is_language = |lang: &String| {
-            !lang.is_empty()
-                && lang.len() <= 35
-                && lang.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-        };
-        Self {
-            title: title.filter(|title| !title.is_empty()),
-            language: language.filter(is_language),
-        }
     }
 }
 

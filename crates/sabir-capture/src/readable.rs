@@ -13,18 +13,15 @@ pub(crate) struct Content {
     pub(crate) dom: Document,
     /// Where in the tree it is; nothing when the page has no body.
     pub(crate) root: Option<NodeId>,
-    /// Who wrote it, as far as the page says so.
-    pub(crate) byline: Option<String>,
 }
 
 /// Finds the content. The tree must be free of what is hidden.
 pub(crate) fn content(dom: Document, mode: Mode) -> Content {
     remove_chrome(&dom);
-    let byline = byline(&dom);
     let body = dom.body().map(|body| body.id);
-    let whole = |dom: Document, byline| {
+    let whole = |dom: Document| {
         let root = main_part(&dom).or(body);
-        Content { dom, root, byline }
+        Content { dom, root }
     };
     let wants_article = match mode {
         Mode::Article => true,
@@ -33,12 +30,9 @@ pub(crate) fn content(dom: Document, mode: Mode) -> Content {
     };
     let elements = dom.root().descendants_it().filter(NodeRef::is_element).count();
     if !wants_article || elements > MOST_ELEMENTS {
-        return whole(dom, byline);
+        return whole(dom);
     }
-    match article(&dom) {
-        Some(article) => Content { byline: byline.or(article.byline), ..article },
-        None => whole(dom, byline),
-    }
+    article(&dom).unwrap_or_else(|| whole(dom))
 }
 
 /// What a reader's view would show, unless that is much less than the page marks as its content.
@@ -50,7 +44,9 @@ fn article(dom: &Document) -> Option<Content> {
         char_threshold: 250,
         ..Config::default()
     };
-    let mut readability = Readability::with_document(dom.clone(), None, Some(config)).ok()?;
+    let copy = dom.clone();
+    name_author(&copy);
+    let mut readability = Readability::with_document(copy, None, Some(config)).ok()?;
     let article = readability.parse().ok()?;
     let dom_of_article = readability.doc;
     let root = dom_of_article.select_single("#readability-page-1").nodes().first()?.id;
@@ -59,11 +55,15 @@ fn article(dom: &Document) -> Option<Content> {
         .map_or(0, |id| letters(&NodeRef::new(id, &dom.tree)))
         .max(letters_of_prose(dom));
     let is_enough = length >= LEAST_LETTERS && length * 10 >= expected * 6;
-    is_enough.then_some(Content {
-        dom: dom_of_article,
-        root: Some(root),
-        byline: article.byline.filter(|byline| byline.len() <= MOST_BYLINE),
-    })
+    is_enough.then_some(Content { dom: dom_of_article, root: Some(root) })
+}
+
+/// Readability takes the first line out of a text that looks like an author's name, unless the page
+/// names the author elsewhere. In a conversation that is the name of who spoke first.
+fn name_author(dom: &Document) {
+    if let Some(head) = dom.head() {
+        head.append_html("<meta name=\"author\" content=\"-\">");
+    }
 }
 
 /// What the page itself calls its content.
@@ -89,7 +89,7 @@ fn is_list(dom: &Document) -> bool {
         match &*name {
             "a" if node.has_attr("href") => {
                 let length = letters(&node);
-                links += usize::from(length >= 10);
+                links += usize::from(length >= 6);
                 in_links += length;
             }
             "h1" | "h2" | "h3" | "h4" => {
@@ -103,7 +103,7 @@ fn is_list(dom: &Document) -> bool {
     }
     let all = letters(&body);
     let prose = letters_of_prose(dom);
-    let is_index = links >= 8 && in_links * 10 >= all * 4 && prose * 3 <= all;
+    let is_index = links >= 6 && in_links * 10 >= all * 4 && prose * 3 <= all;
     let is_results = linked_headings >= 4 && linked_headings * 10 >= headings * 6;
     is_index || is_results
 }
@@ -188,19 +188,8 @@ fn is_chrome(node: &NodeRef<'_>) -> bool {
         })
 }
 
-/// Who the page says has written it.
-fn byline(dom: &Document) -> Option<String> {
-    let metas = dom.select("meta[name=author], meta[property='article:author']");
-    let author = metas.nodes().iter().find_map(|meta| meta.attr("content"));
-    let author = author.filter(|author| !author.starts_with("http"))?;
-    let line = sabir_base::text::one_line(&author, MOST_BYLINE);
-    (!line.is_empty()).then_some(line)
-}
-
 /// Fewer letters than this are a notice, not a text.
 const LEAST_LETTERS: usize = 140;
-
-const MOST_BYLINE: usize = 120;
 
 /// A reader's view looks at each element several times; a page that is larger is shown whole.
 const MOST_ELEMENTS: usize = 60_000;

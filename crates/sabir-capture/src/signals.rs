@@ -94,7 +94,9 @@ pub(crate) fn signals(raw: &Raw, dom: &Document, page: &Url) -> Vec<Signal> {
         }
     }
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
-    let letters = words.chars().filter(|c| !c.is_whitespace()).count();
+    // A letter of Chinese or Japanese says as much as half a word.
+    let weight = |c: char| if c >= '\u{2E80}' { 3 } else { 1 };
+    let letters: usize = words.chars().filter(|c| !c.is_whitespace()).map(weight).sum();
     let is_short = letters < SHORT;
     let is_empty = letters < SPARSE;
 

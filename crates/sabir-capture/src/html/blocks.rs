@@ -1,5 +1,5 @@
 //! From elements to blocks. What an element means is decided here; where the article is in the page
-//! is not.
+//! is not. The tree has no hidden text any more; attributes may have.
 
 use std::collections::HashSet;
 
@@ -101,7 +101,7 @@ impl Flow {
 impl Converter<'_> {
     pub(super) fn flow(&self, node: &NodeRef<'_>, flow: &mut Flow, place: Place) {
         if place.depth > MAX_DEPTH {
-            flow.run.push_text(&visible_text(&node.text()));
+            flow.run.push_text(&node.text());
             return;
         }
         for child in node.children_it(false) {
@@ -115,7 +115,7 @@ impl Converter<'_> {
             _ => None,
         });
         if let Some(text) = text {
-            flow.run.push_text(&visible_text(&text));
+            flow.run.push_text(&text);
             return;
         }
         let name = node.qual_name_ref().map(|name| name.local.clone());
@@ -211,6 +211,15 @@ impl Converter<'_> {
             flow.flush();
             return;
         }
+        if self.holders.contains(&node.id) && node.descendants_it().any(|inner| is_prose(&inner)) {
+            // Nobody closed it: its first line is the heading, and the rest is not.
+            let mut blocks = self.blocks(node, place);
+            if let Some(Block::Paragraph { children }) = blocks.first_mut() {
+                blocks[0] = Block::Heading { level, children: std::mem::take(children) };
+            }
+            blocks.into_iter().for_each(|block| flow.push(block));
+            return;
+        }
         let inlines = self.line(node, place);
         if !inlines.is_empty() {
             flow.flush();
@@ -270,7 +279,7 @@ impl Converter<'_> {
         if text.starts_with(char::is_whitespace) {
             flow.run.push_space();
         }
-        let words = visible_text(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if !words.is_empty() {
             flow.run.push(Inline::Code { text: words });
         }
@@ -327,6 +336,16 @@ fn is_permalink(node: &NodeRef<'_>) -> bool {
     matches!(node.text().trim(), "" | "#" | "¶" | "§" | "🔗" | "↩" | "↩︎" | "^")
 }
 
+/// What stands in no heading.
+fn is_prose(node: &NodeRef<'_>) -> bool {
+    node.qual_name_ref().is_some_and(|name| {
+        matches!(
+            &*name.local,
+            "p" | "ul" | "ol" | "dl" | "table" | "pre" | "blockquote" | "h1" | "h2" | "h3"
+        )
+    })
+}
+
 fn is_heading_role(node: &NodeRef<'_>) -> bool {
     node.attr("role").is_some_and(|role| &*role == "heading")
 }
@@ -339,7 +358,7 @@ fn heading_level(node: &NodeRef<'_>) -> u8 {
 /// Raised or lowered text: in Unicode where it has the letters, and a note's number in brackets.
 fn script(node: &NodeRef<'_>, mark: char, letters: &[(char, char)], flow: &mut Flow) {
     let text = node.text();
-    let words = visible_text(text.trim()).split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.is_empty() {
         return;
     }
@@ -365,10 +384,10 @@ fn math(node: &NodeRef<'_>, flow: &mut Flow) {
     });
     match annotation {
         Some(annotation) => {
-            let text = visible_text(annotation.text().trim()).into_owned();
+            let text = annotation.text().trim().to_owned();
             flow.run.push(Inline::Code { text });
         }
-        None => flow.run.push_text(&visible_text(&node.text())),
+        None => flow.run.push_text(&node.text()),
     }
 }
 

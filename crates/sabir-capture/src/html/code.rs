@@ -3,8 +3,6 @@
 use dom_query::{NodeData, NodeRef};
 use sabir_document::Block;
 
-use super::invisible::visible_text;
-
 /// The text of a `pre` or of code that spans lines; `None` when there is nothing in it.
 pub(super) fn convert(node: &NodeRef<'_>) -> Option<Block> {
     let text = verbatim(node);
@@ -26,7 +24,7 @@ fn verbatim(node: &NodeRef<'_>) -> String {
             _ => None,
         });
         if let Some(part) = part {
-            text.push_str(&visible_text(&part));
+            text.push_str(&part);
             continue;
         }
         if next.has_name("br") {

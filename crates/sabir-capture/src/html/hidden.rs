@@ -1,30 +1,51 @@
 //! Takes out of the tree what a person who looks at the page does not see. It believes attributes,
 //! inline styles and the sheets of the page; sheets of other files and scripts it does not know.
 
-use dom_query::{Document, Element, NodeRef};
+use std::borrow::Cow;
 
+use dom_query::{Document, Element, NodeData, NodeRef};
+
+use super::invisible::visible_text;
 use super::sheet::Sheet;
 use super::style::{Background, Color, Look, declarations};
+use super::table::mark_align;
 
-/// Removes hidden elements, and what is never shown as text. `noscript` stays: whoever looks for
+/// Removes hidden elements and characters, and what is never shown as text. `noscript` stays: whoever looks for
 /// signs of a script-made page needs it, and removes it.
 pub(crate) fn remove_hidden(dom: &Document) {
     let view = View { sheet: read_sheet(dom), has_foreign_sheets: has_foreign_sheets(dom) };
     let mut open = vec![(dom.root(), Colors::default())];
     while let Some((node, colors)) = open.pop() {
         let mut colors = colors;
-        if let Some(element) = node.element_ref() {
-            let hidden = view.hides(&node, &element, &mut colors);
-            drop(element);
-            if hidden {
-                node.remove_from_parent();
-                continue;
-            }
-            node.remove_attr("aria-hidden");
-            close_details(&node);
+        let Some(element) = node.element_ref() else {
+            clean_text(&node);
+            open.extend(node.children_it(true).map(|child| (child, colors)));
+            continue;
+        };
+        let hidden = view.hides(&node, &element, &mut colors);
+        drop(element);
+        if hidden {
+            node.remove_from_parent();
+            continue;
+        }
+        node.remove_attr("aria-hidden");
+        close_details(&node);
+        if node.has_name("td") || node.has_name("th") {
+            mark_align(&node);
         }
         open.extend(node.children_it(true).map(|child| (child, colors)));
     }
+}
+
+/// Takes the characters out of a text that nobody sees.
+fn clean_text(node: &NodeRef<'_>) {
+    node.update(|inner| {
+        if let NodeData::Text { contents } = &mut inner.data
+            && let Cow::Owned(visible) = visible_text(contents)
+        {
+            *contents = visible.into();
+        }
+    });
 }
 
 struct View {

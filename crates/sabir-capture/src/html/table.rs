@@ -184,25 +184,30 @@ fn set_align(align: &mut Vec<Align>, column: usize, node: &NodeRef<'_>) {
     if align.len() <= column {
         align.resize(column + 1, Align::None);
     }
-    if align[column] != Align::None {
-        return;
+    if align[column] == Align::None {
+        align[column] = match node.attr(ALIGN).as_deref() {
+            Some("left" | "start") => Align::Left,
+            Some("center") => Align::Center,
+            Some("right" | "end") => Align::Right,
+            _ => Align::None,
+        };
     }
-    let style = node.attr("style").unwrap_or_default().to_ascii_lowercase();
+}
+
+/// Writes down how a cell is set, where readability leaves it alone.
+pub(super) fn mark_align(cell: &NodeRef<'_>) {
+    let style = cell.attr("style").unwrap_or_default().to_ascii_lowercase();
     let from_style = style.split(';').find_map(|part| {
         let (name, value) = part.split_once(':')?;
         (name.trim() == "text-align").then(|| value.trim().to_owned())
     });
-    let value = from_style
-        .or_else(|| node.attr("align").map(|value| value.to_ascii_lowercase()))
-        .unwrap_or_default();
-    align[column] = match value.as_str() {
-        "left" | "start" => Align::Left,
-        "center" => Align::Center,
-        "right" | "end" => Align::Right,
-        _ => Align::None,
-    };
+    let align = from_style.or_else(|| cell.attr("align").map(|value| value.to_ascii_lowercase()));
+    if let Some(align) = align {
+        cell.set_attr(ALIGN, &align);
+    }
 }
 
+const ALIGN: &str = "data-sabir-align";
 const MAX_COLUMNS: usize = 64;
 const MAX_ROWS: usize = 5_000;
 /// Cells that spans make count, so that a few words cannot become a gigabyte.

@@ -1,7 +1,8 @@
-//! The crate as its users see it: the guard, fetching, a real browser.
+//! The crate as its users see it: the guard, fetching, pages, safe HTML, a real browser.
 
 mod browser;
 mod egress;
 mod fetch;
+mod pages;
 
 mod site;
