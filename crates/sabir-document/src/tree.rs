@@ -1,5 +1,9 @@
 //! The tree: blocks of inlines, and nothing that could carry markup of another language.
 
+/// How many lists and quotes a block may stand in, and how many marks (strong, emphasis, link) a
+/// text. Nobody reads deeper, and walks over a tree may recurse.
+pub const MAX_DEPTH: usize = 64;
+
 /// Rich text as data. What a model answers with, what a page becomes, what is printed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Document {
@@ -59,6 +63,7 @@ pub enum Align {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inline {
+    /// A line feed in it is a line break, except in headings and cells, which have one line.
     Text {
         text: String,
     },

@@ -1,7 +1,8 @@
-//! The crate as its users see it: the guard, fetching, a real browser.
+//! The integration tests of sabir-capture, in one binary.
 
 mod browser;
 mod egress;
 mod fetch;
-
+mod pages;
+mod rules;
 mod site;

@@ -1,0 +1,13 @@
+//! HTML as a tree that can be trusted: bounded, without what nobody sees, turned into a document.
+//! It knows no network and no media types.
+
+pub(crate) mod blocks;
+mod code;
+pub(crate) mod hidden;
+pub(crate) mod inlines;
+pub(crate) mod invisible;
+mod list;
+mod sheet;
+mod style;
+mod table;
+pub(crate) mod tree;
