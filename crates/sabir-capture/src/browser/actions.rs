@@ -81,7 +81,7 @@ impl Browser {
     }
 
     /// Puts `text` into a field, in place of what is there. It presses no key that would send a form:
-    /// line ends stay out of fields of one line.
+    /// in a field of one line, line ends become spaces.
     pub async fn type_text(&mut self, handle: &str, text: &str) -> Result<Acted, ToolError> {
         if text.len() > LONGEST_TEXT {
             let message = format!("a text has at most {LONGEST_TEXT} bytes");

@@ -270,7 +270,7 @@ pub(super) enum Loaded {
 
 /// Words of a page, without what nobody sees.
 pub(super) fn clean(text: &str) -> String {
-    sabir_base::text::without_hidden(text).into_owned()
+    crate::html::invisible::visible_text(text).into_owned()
 }
 
 #[derive(Default, Deserialize)]

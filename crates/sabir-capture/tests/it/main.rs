@@ -4,5 +4,5 @@ mod browser;
 mod egress;
 mod fetch;
 mod pages;
-mod rules;
+
 mod site;
