@@ -95,7 +95,11 @@ impl BrowserOptions {
 pub struct Browser {
     connection: Connection,
     tabs: Tabs,
+    /// Where the tabs live.
+    context: String,
     active: Option<String>,
+    /// A tab that shows nothing yet.
+    spare: Option<String>,
     world: Option<World>,
     /// The number of the next handle. None is ever given twice.
     next_handle: u64,
@@ -123,7 +127,9 @@ impl Browser {
         let mut browser = Self {
             connection,
             tabs,
+            context: String::new(),
             active: None,
+            spare: None,
             world: None,
             next_handle: 1,
             first_handle: 1,
@@ -155,8 +161,17 @@ impl Browser {
 
     async fn prepare(&mut self) -> Result<(), CallError> {
         self.call(None, "Browser.getVersion", json!({})).await?;
-        let deny = json!({ "behavior": "deny", "eventsEnabled": true });
+        // A part of the browser that has nothing to do with what it does on its own.
+        let made = self.call(None, "Target.createBrowserContext", json!({})).await?;
+        made["browserContextId"].as_str().unwrap_or_default().clone_into(&mut self.context);
+        self.tabs.keep_to(&self.context);
+        let deny = json!({
+            "behavior": "deny",
+            "eventsEnabled": true,
+            "browserContextId": self.context,
+        });
         self.call(None, "Browser.setDownloadBehavior", deny).await?;
+        let id = self.create_target().await?;
         let attach = json!({
             "autoAttach": true,
             "waitForDebuggerOnStart": true,
@@ -164,8 +179,26 @@ impl Browser {
             "filter": [{ "type": "page" }],
         });
         self.call(None, "Target.setAutoAttach", attach).await?;
-        let first = self.tabs.wait(|tabs| tabs.first().cloned()).await.ok_or(CallError::Closed)?;
-        self.introduce(&first.session).await
+        let tab = self.attached(&id).await?;
+        self.introduce(&tab.session).await?;
+        self.spare = Some(id);
+        Ok(())
+    }
+
+    /// An empty tab.
+    async fn create_target(&self) -> Result<String, CallError> {
+        let params = json!({ "url": "about:blank", "browserContextId": self.context });
+        let made = self.call(None, "Target.createTarget", params).await?;
+        Ok(made["targetId"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// Waits until a tab can be asked.
+    async fn attached(&self, id: &str) -> Result<Tab, CallError> {
+        let there = self.tabs.wait(|tabs| tabs.iter().find(|tab| tab.id == id).cloned());
+        let found = timeout(self.limits.answer, there).await.map_err(|_| CallError::TimedOut)?;
+        let tab = found.ok_or(CallError::Closed)?;
+        self.call(Some(&tab.session), "Page.enable", json!({})).await?;
+        self.tabs.find(id).ok_or(CallError::Closed)
     }
 
     /// Makes the browser remember what the proxy asks for: it can be given to it only when it is

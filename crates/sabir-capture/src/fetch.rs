@@ -107,9 +107,6 @@ impl Fetcher {
             if redirects.len() == self.limits.redirects {
                 return Err(FetchError::TooManyRedirects { most: self.limits.redirects });
             }
-            if url.scheme() == "https" && next.scheme() == "http" {
-                return Err(FetchError::Downgrade);
-            }
             redirects.push(std::mem::replace(&mut url, next));
         }
     }

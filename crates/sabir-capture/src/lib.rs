@@ -13,16 +13,13 @@ mod readable;
 mod render;
 mod signals;
 
-pub use browser::{
-    Acted, Block, Browser, BrowserError, BrowserLimits, BrowserOptions, Choice, Comment, Content,
-    Element, Item, Notice, Observation, ObserveOptions, OutlineEntry, Primary, Scrolled,
-    SearchEngines, SearchIn, SelectionLink, TabInfo, ToolCode, ToolError, Window,
-};
 pub use egress::{
     Guard, HostPort, HostPortError, Reason, Refused, Resolver, Resolving, Rules, SystemResolver,
     Target,
 };
+
 pub use fetch::{Conditional, FetchError, FetchLimits, Fetched, Fetcher};
+
 pub use html::invisible::visible_text;
 pub use links::Link;
 pub use page::{
@@ -32,3 +29,9 @@ pub use page::{
 pub use pdf::{PdfError, PdfLimits, PdfReader, PdfText, run_pdf_child};
 pub use render::{markdown_to_safe_html, to_safe_html};
 pub use signals::Signal;
+
+pub use browser::{
+    Acted, Block, Browser, BrowserError, BrowserLimits, BrowserOptions, Choice, Comment, Content,
+    Element, Item, Notice, Observation, ObserveOptions, OutlineEntry, Primary, Scrolled,
+    SearchEngines, SearchIn, SelectionLink, TabInfo, ToolCode, ToolError, Window,
+};

@@ -81,7 +81,7 @@ impl Browser {
     }
 
     /// Puts `text` into a field, in place of what is there. It presses no key that would send a form:
-    /// line ends stay out of fields of one line.
+    /// in a field of one line, line ends become spaces.
     pub async fn type_text(&mut self, handle: &str, text: &str) -> Result<Acted, ToolError> {
         if text.len() > LONGEST_TEXT {
             let message = format!("a text has at most {LONGEST_TEXT} bytes");
@@ -181,7 +181,8 @@ impl Browser {
 
     /// The page closed its own tab: the newest of the others is shown, as browsers do.
     async fn after_close(&mut self) -> Result<Acted, ToolError> {
-        let other = self.tabs.all().into_iter().rev().find(|tab| tab.generation > 0);
+        let is_spare = |tab: &Tab| self.spare.as_deref() == Some(&tab.id);
+        let other = self.tabs.all().into_iter().rev().find(|tab| !is_spare(tab));
         let Some(other) = other else {
             self.active = None;
             return Err(ToolError::new(ToolCode::NoActiveTab, "the page closed its tab"));
@@ -195,7 +196,7 @@ impl Browser {
         let done = self.tabs.wait(|tabs| {
             let Some(tab) = tabs.iter().find(|tab| tab.id == before.id) else { return Some(()) };
             let has_moved = tab.within > before.within;
-            let is_new = tab.generation > before.generation && tab.progress == Progress::Loaded;
+            let is_new = tab.shows_other_than(before) && tab.progress == Progress::Loaded;
             (has_moved || is_new || tab.is_crashed).then_some(())
         });
         match timeout(self.limits.load, done).await {

@@ -91,6 +91,8 @@
     if (style.display === 'none' || style.contentVisibility === 'hidden') return 'gone';
     if (Number(style.opacity) < 0.05) return 'gone';
     if (matches(it, 'dialog:not([open])')) return 'gone';
+    if (matches(it, 'details:not([open]) > :not(summary)')) return 'gone';
+    if (matches(it, 'details:not([open])')) return 'mute';
     if (/^rect\(\s*[01]px,?\s*[01]px,?\s*[01]px,?\s*[01]px\s*\)$/.test(style.clip) &&
       style.position !== 'static') return 'gone';
     if (/^inset\((50|[6-9]\d|100)%/.test(style.clipPath)) return 'gone';

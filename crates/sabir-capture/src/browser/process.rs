@@ -202,7 +202,8 @@ const FIXED: [&str; 33] = [
     "--window-size=1280,900",
     "--disable-features=BackForwardCache,Prerender2,Translate,MediaRouter,OptimizationHints,\
      AutofillServerCommunication,DialMediaRouteProvider,GlobalMediaControls,\
-     InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater",
+     InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,\
+     PreconnectToSearch,LoadingPredictorUseOptimizationGuide,NavigationPredictor",
 ];
 
 /// Two seconds in all, and hardly ever more than two steps.

@@ -27,7 +27,8 @@ pub(super) struct Tab {
     pub within: u64,
     pub is_crashed: bool,
     pub opener: Option<String>,
-    loader: String,
+    /// The document that is shown, by the name it had when it was asked for.
+    pub loader: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +58,8 @@ struct State {
     is_ended: bool,
     /// What the proxy wants to hear, until it has heard it.
     secret: Option<String>,
+    /// The part of the browser that is ours.
+    context: String,
 }
 
 impl Tabs {
@@ -64,6 +67,11 @@ impl Tabs {
         let state = State { secret: Some(secret), ..State::default() };
         let shared = Shared { state: Mutex::new(state), changes: watch::Sender::new(0) };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// Pages anywhere else are closed.
+    pub(super) fn keep_to(&self, context: &str) {
+        self.state().context = context.to_owned();
     }
 
     pub(super) fn all(&self) -> Vec<Tab> {
@@ -161,10 +169,16 @@ impl State {
         let session = word(params, "sessionId");
         let info = &params["targetInfo"];
         let (id, url) = (word(info, "targetId").to_owned(), short(word(info, "url")));
+        let close = |id: &str| {
+            let params = json!({ "targetId": id });
+            vec![Order { session: None, method: "Target.closeTarget", params }]
+        };
+        if word(info, "browserContextId") != self.context {
+            return close(&id);
+        }
         if self.tabs.len() >= MOST_TABS {
             self.note(Notice::TooManyTabs { url });
-            let close = json!({ "targetId": id });
-            return vec![Order { session: None, method: "Target.closeTarget", params: close }];
+            return close(&id);
         }
         let opener = info["openerId"].as_str().map(str::to_owned);
         self.tabs.push(Tab { id, session: session.to_owned(), url, opener, ..Tab::default() });
@@ -214,6 +228,12 @@ impl State {
 }
 
 impl Tab {
+    /// Whether there is a new document. The blank one that a new tab starts with is none, and may be
+    /// heard of late.
+    pub(super) fn shows_other_than(&self, before: &Self) -> bool {
+        self.generation > before.generation && self.url != "about:blank"
+    }
+
     fn hear(&mut self, method: &str, params: &Value) {
         match method {
             "Page.frameNavigated" if params["frame"]["parentId"].is_null() => {

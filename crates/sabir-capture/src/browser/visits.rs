@@ -86,7 +86,8 @@ impl Browser {
     /// All pages that are open.
     pub fn tabs(&self) -> Vec<TabInfo> {
         let is_active = |tab: &Tab| self.active.as_deref() == Some(&tab.id);
-        let all = self.tabs.all().into_iter().filter(|tab| tab.generation > 0);
+        let all = self.tabs.all().into_iter();
+        let all = all.filter(|tab| self.spare.as_deref() != Some(&tab.id));
         all.map(|tab| TabInfo { is_active: is_active(&tab), tab: tab.id, url: tab.url }).collect()
     }
 
@@ -115,21 +116,14 @@ impl Browser {
         }
     }
 
-    /// The tab that the browser started with, or another one.
+    /// The tab that shows nothing yet, or another one.
     async fn new_tab(&mut self) -> Result<Tab, ToolError> {
-        let spare = self.tabs.all().into_iter().find(|tab| tab.generation == 0 && !tab.is_crashed);
-        if let Some(tab) = spare.filter(|tab| tab.opener.is_none()) {
+        let spare = self.spare.take().and_then(|id| self.tabs.find(&id));
+        if let Some(tab) = spare.filter(|tab| !tab.is_crashed) {
             return Ok(tab);
         }
-        let failed = |reason: String| ToolError::new(ToolCode::OpenTabFailed, reason);
-        let made = self.call(None, "Target.createTarget", json!({ "url": "about:blank" })).await;
-        let made = made.map_err(|error| failed(describe(&error)))?;
-        let id = made["targetId"].as_str().unwrap_or_default().to_owned();
-        let there = self.tabs.wait(|tabs| tabs.iter().find(|tab| tab.id == id).cloned());
-        match timeout(self.limits.answer, there).await {
-            Ok(Some(tab)) => Ok(tab),
-            Ok(None) | Err(_) => Err(failed("the tab did not open".to_owned())),
-        }
+        let opened = async { self.attached(&self.create_target().await?).await };
+        opened.await.map_err(|error| ToolError::new(ToolCode::OpenTabFailed, describe(&error)))
     }
 
     async fn visit(&mut self, tab: &Tab, url: &Url, code: ToolCode) -> Result<Acted, ToolError> {
@@ -212,7 +206,10 @@ impl Browser {
             Err(_) => Loaded::NotYet,
         };
         let now = self.tabs.find(&before.id);
-        if loaded == Loaded::NotYet && now.is_none_or(|tab| tab.generation == before.generation) {
+        if now.as_ref().is_some_and(|tab| tab.is_crashed) {
+            return Err(ToolError::new(ToolCode::RuntimeUnavailable, "the page has crashed"));
+        }
+        if loaded == Loaded::NotYet && now.is_none_or(|tab| !tab.shows_other_than(before)) {
             return Err(ToolError::new(code, "the page did not come in time"));
         }
         let acted = self.report(before, loaded).await?;
@@ -273,7 +270,7 @@ pub(super) enum Loaded {
 
 /// Words of a page, without what nobody sees.
 pub(super) fn clean(text: &str) -> String {
-    sabir_base::text::without_hidden(text).into_owned()
+    crate::html::invisible::visible_text(text).into_owned()
 }
 
 #[derive(Default, Deserialize)]

@@ -42,7 +42,16 @@ pub(super) fn redirect(response: &Response, from: &Url) -> Result<Option<Url>, F
     }
     let location = response.headers().get(header::LOCATION).ok_or(FetchError::BadRedirect)?;
     let location = std::str::from_utf8(location.as_bytes()).map_err(|_| FetchError::BadRedirect)?;
-    from.join(location).map(Some).map_err(|_| FetchError::BadRedirect)
+    follow(from, location).map(Some)
+}
+
+fn follow(from: &Url, location: &str) -> Result<Url, FetchError> {
+    let next = from.join(location).map_err(|_| FetchError::BadRedirect)?;
+    // Whoever typed https does not want to be read on the way.
+    if from.scheme() == "https" && next.scheme() == "http" {
+        return Err(FetchError::Downgrade);
+    }
+    Ok(next)
 }
 
 /// A header of readable length, on one line.
@@ -146,3 +155,25 @@ const LONGEST_HEADER: usize = 1024;
 
 /// Who wants more than a day is not asked again.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_began_with_https_stays_with_it() {
+        let from = Url::parse("https://a.example/x/y").unwrap();
+        for (location, expected) in [
+            ("http://a.example/", Err(FetchError::Downgrade)),
+            ("HTTP://b.example/", Err(FetchError::Downgrade)),
+            ("//b.example/z", Ok("https://b.example/z")),
+            ("z?q#f", Ok("https://a.example/x/z?q#f")),
+            ("https://[", Err(FetchError::BadRedirect)),
+        ] {
+            let found = follow(&from, location);
+            assert_eq!(found, expected.map(|it| Url::parse(it).unwrap()), "{location}");
+        }
+        let from = Url::parse("http://a.example/").unwrap();
+        assert!(follow(&from, "https://a.example/").is_ok());
+    }
+}

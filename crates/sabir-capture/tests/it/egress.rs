@@ -212,7 +212,8 @@ fn a_host_without_a_url_is_judged_the_same() {
 /// What a reader of the registries would say of IPv4, in other words than the guard's.
 fn is_public(ip: Ipv4Addr) -> bool {
     let number = u32::from(ip);
-    let within = |net: [u8; 4], bits: u32| number >> (32 - bits) == u32::from_be_bytes(net) >> (32 - bits);
+    let within =
+        |net: [u8; 4], bits: u32| number >> (32 - bits) == u32::from_be_bytes(net) >> (32 - bits);
     let metadata = [[168, 63, 129, 16], [100, 100, 100, 200]].map(u32::from_be_bytes);
     !(ip.is_private()
         || ip.is_loopback()
@@ -231,10 +232,31 @@ fn is_public(ip: Ipv4Addr) -> bool {
 /// An IPv4 address near a border, or anywhere.
 fn any_v4() -> impl Strategy<Value = Ipv4Addr> {
     let borders = prop::sample::select(vec![
-        0x0000_0000_u32, 0x0a00_0000, 0x0b00_0000, 0x6440_0000, 0x6480_0000, 0x7f00_0000,
-        0x8000_0000, 0xa9fe_0000, 0xa9ff_0000, 0xac10_0000, 0xac20_0000, 0xc000_0000, 0xc000_0100,
-        0xc000_0200, 0xc000_0300, 0xc058_6300, 0xc0a8_0000, 0xc0a9_0000, 0xc612_0000, 0xc614_0000,
-        0xc633_6400, 0xcb00_7100, 0xe000_0000, 0xf000_0000, 0xffff_ffff,
+        0x0000_0000_u32,
+        0x0a00_0000,
+        0x0b00_0000,
+        0x6440_0000,
+        0x6480_0000,
+        0x7f00_0000,
+        0x8000_0000,
+        0xa9fe_0000,
+        0xa9ff_0000,
+        0xac10_0000,
+        0xac20_0000,
+        0xc000_0000,
+        0xc000_0100,
+        0xc000_0200,
+        0xc000_0300,
+        0xc058_6300,
+        0xc0a8_0000,
+        0xc0a9_0000,
+        0xc612_0000,
+        0xc614_0000,
+        0xc633_6400,
+        0xcb00_7100,
+        0xe000_0000,
+        0xf000_0000,
+        0xffff_ffff,
     ]);
     let near = (borders, -3_i32..3).prop_map(|(it, by)| Ipv4Addr::from(it.wrapping_add_signed(by)));
     prop_oneof![near, any::<u32>().prop_map(Ipv4Addr::from)]

@@ -6,7 +6,8 @@ use sabir_testkit::assert_rules_are_named;
 
 #[test]
 fn each_rule_has_a_test() {
-    let tests = Path::new("tests/it");
-    assert_rules_are_named(Path::new("../../docs/protocol/egress.md"), tests, "LC-E", 15);
-    assert_rules_are_named(Path::new("../../docs/protocol/browser.md"), tests, "LC-B", 20);
+    let pages = Path::new("../../docs/protocol");
+    let (tests, browser) = (Path::new("tests/it"), Path::new("tests/it/browser"));
+    assert_rules_are_named(&pages.join("egress.md"), tests, "LC-E", 15);
+    assert_rules_are_named(&pages.join("browser.md"), browser, "LC-B", 20);
 }
