@@ -11,6 +11,7 @@ mod error;
 mod model;
 mod process;
 mod search;
+mod show;
 mod tabs;
 mod visits;
 mod world;

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "this crate is where the world is touched")]
 
 mod actions;
+mod desk;
 mod engine;
 mod error;
 mod files;
@@ -17,6 +18,12 @@ mod tools;
 pub use actions::{
     Action, ActionSetup, Actions, ActionsError, Content, Failure, LinksOnDisk, Observation, Order,
     Progress, Question,
+};
+pub use desk::{
+    Answered, Ask, CallReport, CaptureNews, CaptureOptions, CaptureReport, Cited, Desk, DeskError,
+    DeskModel, DeskSetup, Input, InputError, Integrations, Kept, Made, PDF_ARGUMENT, Petition,
+    Reading, ShareFormat, Shared, ToolSet, USUAL_BUDGET, check_data, open_library, transform_kinds,
+    written,
 };
 pub use engine::{Connection, Defaults, Engine, Incoming, Setup, Shown};
 pub use error::HostError;

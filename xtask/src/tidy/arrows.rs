@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "sabir-base",
             "sabir-llmx",
+            "sabir-lingua",
             "sabir-policy",
             "sabir-document",
             "sabir-llmcp",

@@ -117,7 +117,7 @@ impl Browser {
     }
 
     /// The tab that shows nothing yet, or another one.
-    async fn new_tab(&mut self) -> Result<Tab, ToolError> {
+    pub(super) async fn new_tab(&mut self) -> Result<Tab, ToolError> {
         let spare = self.spare.take().and_then(|id| self.tabs.find(&id));
         if let Some(tab) = spare.filter(|tab| !tab.is_crashed) {
             return Ok(tab);

@@ -115,6 +115,12 @@ pub enum McpConfigError {
 }
 
 impl McpConfig {
+    /// The one server of this name, or none.
+    pub(crate) fn only(&self, name: &str) -> Self {
+        let servers = self.servers.iter().filter(|server| server.name == name).cloned().collect();
+        Self { servers }
+    }
+
     /// Reads the `[mcp.NAME]` sections. Other sections of the text belong to others.
     pub fn parse(text: &str) -> Result<Self, McpConfigError> {
         let mut document: Table = text.parse().map_err(|error| syntax_error(text, &error))?;

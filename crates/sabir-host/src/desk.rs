@@ -1,0 +1,141 @@
+//! The desk: sources in, cited answers out. It fetches pages into collections, asks a model about
+//! them, holds each citation against what was captured, carries out what the gate allows of what the
+//! model proposes, and keeps a record of it all.
+//!
+//! Nothing that a model says happens by itself: see `gate`.
+
+mod answer;
+mod artifact;
+mod cited;
+mod collect;
+mod context;
+mod data;
+mod error;
+mod gate;
+mod input;
+mod model;
+mod moment;
+mod tools;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sabir_capture::{
+    FetchLimits, Fetcher, Guard, HostPort, PdfLimits, PdfReader, ReadOptions, Rules,
+};
+use sabir_policy::PolicyDoc;
+use sabir_store::library::{Library, LibraryError};
+use tokio::sync::Mutex;
+
+pub use answer::{Answered, Ask, ToolSet};
+pub use artifact::{Made, ShareFormat, Shared, transform_kinds};
+pub use cited::Cited;
+pub use collect::{CaptureNews, CaptureOptions, CaptureReport, Kept};
+pub use data::check_data;
+pub use error::DeskError;
+pub use gate::{CallReport, Petition};
+pub use input::{Input, InputError, Reading};
+pub use model::{DeskModel, USUAL_BUDGET};
+pub use moment::written;
+
+use crate::mcp::McpConfig;
+use input::InputReader;
+use tools::BrowserSlot;
+
+/// What a desk works with.
+#[derive(Debug)]
+pub struct DeskSetup {
+    pub home: PathBuf,
+    /// Addresses that are reached although they are not public.
+    pub allow_egress: Vec<HostPort>,
+    /// This program, which reads PDF files in a process of its own.
+    pub program: PathBuf,
+    pub model: DeskModel,
+    pub policy: PolicyDoc,
+    pub integrations: Option<Integrations>,
+    /// Whether a browser is shown to the person.
+    pub visible_browser: bool,
+}
+
+/// Programs that the user has connected, and what supervises them.
+#[derive(Debug, Clone)]
+pub struct Integrations {
+    pub config: McpConfig,
+    pub helper: PathBuf,
+}
+
+/// Cheap to clone; clones share everything.
+#[derive(Debug, Clone)]
+pub struct Desk(Arc<Opened>);
+
+#[derive(Debug)]
+struct Opened {
+    library: Library,
+    reader: InputReader,
+    guard: Guard,
+    model: DeskModel,
+    policy: PolicyDoc,
+    integrations: Option<Integrations>,
+    browser: Mutex<BrowserSlot>,
+}
+
+impl Desk {
+    pub fn open(setup: DeskSetup) -> Result<Self, DeskError> {
+        let library = open_library(&setup.home)?;
+        let guard = Guard::new(Rules { allow: setup.allow_egress });
+        let fetcher = Fetcher::new(guard.clone(), FetchLimits::default());
+        let pdf = PdfReader::new(setup.program, [PDF_ARGUMENT], PdfLimits::default());
+        Ok(Self(Arc::new(Opened {
+            library,
+            reader: InputReader { fetcher, pdf },
+            guard,
+            model: setup.model,
+            policy: setup.policy,
+            integrations: setup.integrations,
+            browser: Mutex::new(BrowserSlot::new(setup.visible_browser)),
+        })))
+    }
+
+    /// Reads a page and stores nothing.
+    pub async fn read(&self, input: &Input, options: &ReadOptions) -> Result<Reading, DeskError> {
+        Ok(self.reader().read(input, options).await?)
+    }
+
+    /// What is collected. Its calls block for a moment.
+    pub fn library(&self) -> &Library {
+        &self.0.library
+    }
+
+    fn reader(&self) -> &InputReader {
+        &self.0.reader
+    }
+
+    /// A call of the library, where it blocks nobody.
+    async fn with_library<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Library) -> Result<T, LibraryError> + Send + 'static,
+    ) -> Result<T, DeskError> {
+        let library = self.0.library.clone();
+        match tokio::task::spawn_blocking(move || work(&library)).await {
+            Ok(done) => Ok(done?),
+            Err(error) => Err(DeskError::refused(error.to_string())),
+        }
+    }
+}
+
+/// Opens the library of a home; ids come from the system's random numbers.
+pub fn open_library(home: &Path) -> Result<Library, DeskError> {
+    // Once before anything depends on it.
+    moment::random::<10>()?;
+    let draw = || {
+        let mut bytes = [0; 10];
+        // It worked a moment ago. Without random numbers ids would collide, and colliding ids are
+        // refused by the library.
+        let _ = getrandom::fill(&mut bytes);
+        bytes
+    };
+    Ok(Library::open(home, draw)?)
+}
+
+/// The argument by which this program becomes the one that reads PDF files.
+pub const PDF_ARGUMENT: &str = "__pdf";

@@ -1,0 +1,197 @@
+//! Between what a model proposes and what happens: every call is judged, the decision is written
+//! down, and where a person has to say yes, they are asked. A yes is for one call, once.
+
+use sabir_llmcp::ToolCall;
+use sabir_policy::{
+    Approval, ApprovalMark, ApprovalPolicy, AuditRow, Binding, Call, Evidence, FieldHints, Judged,
+    Outcome, Page, Question, Reading, Surroundings, Taint, judge_call,
+};
+use sabir_store::Hash;
+use sabir_store::library::{ApprovalAnswer, AuditOutcome, NewApproval, NewAudit, Spent};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::moment::now_ms;
+use super::{Desk, DeskError};
+
+/// A question to the person. Dropping it means no.
+#[derive(Debug)]
+pub struct Petition {
+    pub question: Question,
+    pub answer: oneshot::Sender<bool>,
+}
+
+/// What became of one call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CallReport {
+    pub call_id: String,
+    pub tool: String,
+    /// `allow` or `deny`, after the person was asked where that was needed.
+    pub outcome: Outcome,
+    pub reason_code: String,
+    pub reason: String,
+    /// Of a call that was carried out: `ok` or a code such as `STALE_HANDLE`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+/// What one turn has done so far, and who may be asked.
+pub(super) struct Door<'a> {
+    pub(super) desk: &'a Desk,
+    /// The collection, or what else the calls are made for.
+    pub(super) actor: String,
+    pub(super) person: Option<&'a mpsc::Sender<Petition>>,
+    pub(super) stop: &'a CancellationToken,
+    pub(super) calls_made: u32,
+    pub(super) asks_made: u32,
+}
+
+/// What is known around one call.
+pub(super) struct Around<'a> {
+    pub(super) evidence: &'a Evidence<'a>,
+    pub(super) taint: &'a Taint,
+    pub(super) reading: Reading,
+    pub(super) page: Option<&'a Page>,
+    pub(super) field: Option<FieldHints<'a>>,
+}
+
+impl Door<'_> {
+    /// Whether the call may happen. What is decided is on disk before this returns.
+    pub(super) async fn pass(
+        &mut self,
+        call_id: &str,
+        call: &ToolCall,
+        around: &Around<'_>,
+    ) -> Result<CallReport, DeskError> {
+        let tool = call.call.name();
+        let arguments = match call.call.arguments() {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        let proposed = Call::of_tool(call_id, tool.as_str(), &arguments);
+        let judged = judge_call(
+            &proposed,
+            &Surroundings {
+                evidence: around.evidence,
+                taint: around.taint,
+                page: around.page,
+                field: around.field,
+                reading: around.reading,
+                calls_made: self.calls_made,
+                asks_made: self.asks_made,
+                approval: ApprovalPolicy::OnRequest,
+                policy: &self.desk.0.policy,
+            },
+        );
+        self.calls_made += 1;
+        let row = judged.audit(&self.actor, now_ms());
+        self.desk.write_down(&row).await?;
+        let row = match judged.decision.yields_to_approval() {
+            true => self.ask(judged, row).await?,
+            false => row,
+        };
+        Ok(CallReport {
+            call_id: row.call_id,
+            tool: row.subject,
+            outcome: row.outcome,
+            reason_code: row.reason_code,
+            reason: row.reason,
+            result: None,
+        })
+    }
+
+    /// Asks the person. The row that comes back is written down, too.
+    async fn ask(&mut self, judged: Judged, row: AuditRow) -> Result<AuditRow, DeskError> {
+        self.asks_made += 1;
+        let binding = judged.binding;
+        let (mark, judged) = match self.person {
+            None => (ApprovalMark::Unattended, None),
+            Some(person) => match self.answer(person, &judged).await? {
+                Some(mut approval) => match judged.approve(&mut approval, now_ms()) {
+                    Ok(judged) if judged.decision.outcome == Outcome::Allow => {
+                        (ApprovalMark::Approved, Some(judged))
+                    }
+                    Ok(_) => (ApprovalMark::Denied, None),
+                    Err(_) => (ApprovalMark::Expired, None),
+                },
+                None if self.stop.is_cancelled() => (ApprovalMark::Aborted, None),
+                None => (ApprovalMark::Denied, None),
+            },
+        };
+        debug_assert!(judged.is_none_or(|judged| judged.binding == binding));
+        let answered = row.answered(mark, now_ms());
+        self.desk.write_down(&answered).await?;
+        Ok(answered)
+    }
+
+    /// A yes that is good for this very call, once: it was stored, and is used up.
+    async fn answer(
+        &self,
+        person: &mpsc::Sender<Petition>,
+        judged: &Judged,
+    ) -> Result<Option<Approval>, DeskError> {
+        let question = judged.question();
+        let now = now_ms();
+        let approval = Approval::new(judged.binding, now);
+        let new = NewApproval {
+            binding: hash_of(&judged.binding)?,
+            subject: judged.tool.clone(),
+            question: question.in_words(),
+            expires_at_ms: approval.expires_at,
+        };
+        let asked = self.desk.with_library(move |library| library.ask_approval(&new, now)).await?;
+        let (tell, told) = oneshot::channel();
+        let sent = person.send(Petition { question, answer: tell }).await.is_ok();
+        let said_yes = sent
+            && tokio::select! {
+                () = self.stop.cancelled() => false,
+                answer = told => answer.unwrap_or(false),
+            };
+        let verdict = if said_yes { ApprovalAnswer::Approve } else { ApprovalAnswer::Deny };
+        let binding = hash_of(&judged.binding)?;
+        let spent = self.desk.with_library(move |library| {
+            let now = now_ms();
+            library.answer_approval(&asked.id, verdict, PERSON, now)?;
+            match verdict {
+                ApprovalAnswer::Approve => library.use_approval(&asked.id, &binding, now).map(Some),
+                ApprovalAnswer::Deny => Ok(None),
+            }
+        });
+        Ok(matches!(spent.await?, Some(Spent::Granted(_))).then_some(approval))
+    }
+}
+
+impl Desk {
+    /// Puts a decision into the audit.
+    pub(super) async fn write_down(&self, row: &AuditRow) -> Result<(), DeskError> {
+        let new = audit_entry(row)?;
+        let at = row.at;
+        self.with_library(move |library| library.append_audit(&[new], at)).await?;
+        Ok(())
+    }
+}
+
+/// A row as the library keeps it.
+pub(crate) fn audit_entry(row: &AuditRow) -> Result<NewAudit, DeskError> {
+    Ok(NewAudit {
+        actor: row.actor.clone(),
+        call_id: row.call_id.clone(),
+        subject: row.subject.clone(),
+        outcome: match row.outcome {
+            Outcome::Allow => AuditOutcome::Allow,
+            Outcome::Ask => AuditOutcome::Ask,
+            Outcome::Deny => AuditOutcome::Deny,
+        },
+        reason: row.reason_code.clone(),
+        body: serde_json::to_string(row).map_err(|error| DeskError::refused(error.to_string()))?,
+    })
+}
+
+fn hash_of(binding: &Binding) -> Result<Hash, DeskError> {
+    Hash::from_hex(&binding.to_hex()).ok_or_else(|| DeskError::refused("a binding is no hash"))
+}
+
+/// Who answers at a terminal.
+const PERSON: &str = "person";

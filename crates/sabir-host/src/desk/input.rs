@@ -1,0 +1,258 @@
+//! What a person points at, a page of the web, a file or standard input, becomes a page that was
+//! read. It stores nothing.
+
+use std::fmt;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use reqwest::Url;
+use sabir_capture::{
+    Conditional, FetchError, Fetched, Fetcher, Media, Page, PageError, PdfReader, ReadOptions,
+    read_bytes,
+};
+
+/// Where something to read is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    Web(Url),
+    /// Absolute.
+    File(PathBuf),
+    /// What was read already, from standard input for instance.
+    Bytes(Vec<u8>),
+}
+
+/// What was read, and what is known of where it came from.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    pub page: Page,
+    pub media_type: String,
+    /// Where a page of the web was in the end.
+    pub final_url: Option<Url>,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+}
+
+/// Reads pages.
+#[derive(Debug, Clone)]
+pub(super) struct InputReader {
+    pub(super) fetcher: Fetcher,
+    pub(super) pdf: PdfReader,
+}
+
+/// What reading a page of the web again led to.
+pub(super) enum Again {
+    Read(Box<Reading>),
+    NotModified,
+}
+
+#[derive(Debug)]
+pub enum InputError {
+    Fetch(FetchError),
+    Page(PageError),
+    /// The address is none.
+    Address {
+        text: String,
+        reason: String,
+    },
+    File {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    TooLarge {
+        most: u64,
+    },
+}
+
+impl Input {
+    /// An address where the word begins with a scheme, a file otherwise.
+    pub fn parse(word: &str) -> Result<Self, InputError> {
+        match word.split_once("://") {
+            Some((scheme, _)) if is_scheme(scheme) => match Url::parse(word) {
+                Ok(url) => Ok(Self::Web(url)),
+                Err(error) => {
+                    Err(InputError::Address { text: word.to_owned(), reason: error.to_string() })
+                }
+            },
+            _ => std::path::absolute(word)
+                .map(Self::File)
+                .map_err(|error| InputError::File { path: PathBuf::from(word), error }),
+        }
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+}
+
+impl InputReader {
+    pub(super) async fn read(
+        &self,
+        input: &Input,
+        options: &ReadOptions,
+    ) -> Result<Reading, InputError> {
+        match input {
+            Input::Web(url) => {
+                match self.read_again(url, &Conditional::default(), options).await? {
+                    Again::Read(reading) => Ok(*reading),
+                    // Only who asked for it may be told that nothing changed.
+                    Again::NotModified => {
+                        Err(FetchError::Status { status: 304, retry_after: None }.into())
+                    }
+                }
+            }
+            Input::File(path) => {
+                let path = path.clone();
+                let read = tokio::task::spawn_blocking(move || read_file(&path)).await;
+                let (bytes, url) = read.map_err(|error| InputError::File {
+                    path: PathBuf::new(),
+                    error: std::io::Error::other(error),
+                })??;
+                self.understand(&bytes, None, &url, options).await
+            }
+            Input::Bytes(bytes) => {
+                let url = nowhere("input")?;
+                self.understand(bytes, None, &url, options).await
+            }
+        }
+    }
+
+    /// A page of the web, unless it is still as it was.
+    pub(super) async fn read_again(
+        &self,
+        url: &Url,
+        known: &Conditional,
+        options: &ReadOptions,
+    ) -> Result<Again, InputError> {
+        let fetched = self.fetcher.fetch(url, known).await?;
+        if fetched.is_unchanged() {
+            return Ok(Again::NotModified);
+        }
+        let Fetched { url, content_type, bytes, etag, last_modified, .. } = fetched;
+        let reading = self.understand(&bytes, content_type.as_deref(), &url, options).await?;
+        let reading = Reading { final_url: Some(url), etag, last_modified, ..reading };
+        Ok(Again::Read(Box::new(reading)))
+    }
+
+    async fn understand(
+        &self,
+        bytes: &[u8],
+        content_type: Option<&str>,
+        url: &Url,
+        options: &ReadOptions,
+    ) -> Result<Reading, InputError> {
+        let media_type = match Media::of(bytes, content_type, url)? {
+            Media::Html => "text/html",
+            Media::Markdown => "text/markdown",
+            Media::Text => "text/plain",
+            Media::Json => "application/json",
+            Media::Pdf => "application/pdf",
+        };
+        let page = read_bytes(bytes, content_type, url, options, &self.pdf).await?;
+        Ok(Reading {
+            page,
+            media_type: media_type.to_owned(),
+            final_url: None,
+            etag: None,
+            last_modified: None,
+        })
+    }
+}
+
+fn read_file(path: &Path) -> Result<(Vec<u8>, Url), InputError> {
+    let wrong = |error| InputError::File { path: path.to_owned(), error };
+    let file = std::fs::File::open(path).map_err(wrong)?;
+    if file.metadata().map_err(wrong)?.is_dir() {
+        return Err(wrong(std::io::ErrorKind::IsADirectory.into()));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(InputError::TooLarge { most: MAX_FILE });
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Ok((bytes, nowhere(&name)?))
+}
+
+/// The address of something that has none: its relative links lead nowhere, and its name says what
+/// kind of file it is.
+fn nowhere(name: &str) -> Result<Url, InputError> {
+    let wrong = |error: &dyn fmt::Display| InputError::Address {
+        text: name.to_owned(),
+        reason: error.to_string(),
+    };
+    let mut url = Url::parse("file:///").map_err(|error| wrong(&error))?;
+    url.set_path(name);
+    Ok(url)
+}
+
+impl InputError {
+    /// Stable, for scripts and stored jobs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Fetch(error) => error.code(),
+            Self::Page(PageError::Unsupported { .. }) => "unsupported",
+            Self::Page(PageError::Pdf(_)) => "pdf",
+            Self::Address { .. } => "bad_address",
+            Self::File { .. } => "file",
+            Self::TooLarge { .. } => "too_large",
+        }
+    }
+
+    /// How long to wait before another attempt; nothing where it would fail again.
+    pub(super) fn retry_after(&self, attempt: u64) -> Option<Duration> {
+        let Self::Fetch(error) = self else { return None };
+        if !error.is_retryable() {
+            return None;
+        }
+        let asked = match error {
+            FetchError::Status { retry_after, .. } => *retry_after,
+            _ => None,
+        };
+        let usual =
+            FIRST_WAIT * 4_u32.saturating_pow(u32::try_from(attempt).unwrap_or(1).min(8) - 1);
+        Some(asked.unwrap_or(usual).min(LONGEST_WAIT))
+    }
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fetch(error) => write!(f, "{error}"),
+            Self::Page(error) => {
+                write!(f, "{error}")?;
+                match std::error::Error::source(error) {
+                    Some(cause) => write!(f, ": {cause}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Address { text, reason } => {
+                let text = sabir_base::text::one_line(text, 200);
+                write!(f, "{text} is no address: {reason}")
+            }
+            Self::File { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::TooLarge { most } => write!(f, "the file has more than {most} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for InputError {}
+
+impl From<FetchError> for InputError {
+    fn from(error: FetchError) -> Self {
+        Self::Fetch(error)
+    }
+}
+
+impl From<PageError> for InputError {
+    fn from(error: PageError) -> Self {
+        Self::Page(error)
+    }
+}
+
+/// As large as a page of the web may be.
+const MAX_FILE: u64 = 32 * 1024 * 1024;
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// Who waits longer runs the command again.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
