@@ -1,5 +1,7 @@
 //! Trees and JSON: what is written is read, and what does not belong is named with its place.
 
+#![expect(clippy::unwrap_used, reason = "a case that cannot be read fails the test")]
+
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use sabir_base::json::Json;

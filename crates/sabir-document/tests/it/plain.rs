@@ -1,5 +1,7 @@
 //! The plain text of Markdown, and where it came from.
 
+#![expect(clippy::unwrap_used, reason = "a word that is not in the text fails the test")]
+
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use sabir_document::PlainText;
