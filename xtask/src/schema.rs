@@ -20,6 +20,18 @@ pub(crate) struct Schema {
 pub(crate) const SCHEMAS: &[Schema] = &[
     Schema { file: "axon.schema.json", text: || format!("{:#}\n", sabir_axon::json::schema()) },
     Schema { file: "llmx.schema.json", text: || format!("{:#}\n", sabir_llmx::json::schema()) },
+    Schema {
+        file: "llmcp-request.schema.json",
+        text: || format!("{:#}\n", sabir_llmcp::request_schema()),
+    },
+    Schema {
+        file: "llmcp-response.schema.json",
+        text: || format!("{:#}\n", sabir_llmcp::response_schema(sabir_llmcp::ToolName::ALL)),
+    },
+    Schema {
+        file: "llmcp-tools.schema.json",
+        text: || format!("{:#}\n", sabir_llmcp::tools_schema()),
+    },
     Schema { file: "queue-pair.schema.json", text: || format!("{:#}\n", sabir_engine::schema()) },
     Schema { file: "queue-pair.ts", text: sabir_engine::typescript },
 ];

@@ -1,6 +1,7 @@
 //! What passes between an agent and a model: packets, context documents, citations, typed tools,
 //! packing, redaction. It names no model, no file and no clock.
 
+mod answer;
 mod calculate;
 mod chunk;
 mod citation;
@@ -13,12 +14,16 @@ mod pack;
 mod packet;
 mod problem;
 mod redact;
+mod repair;
 mod request;
 mod response;
+mod schema;
 mod tool;
+mod turns;
 mod value;
 mod wire;
 
+pub use answer::{Answer, Mode, Note, read_answer};
 pub use calculate::{CalculateError, CalculateProblem, calculate};
 pub use chunk::{Chunk, choose_chunks, gap_mark, split_chunks};
 pub use citation::{Citation, Locator, LocatorKind};
@@ -35,8 +40,10 @@ pub use packet::{
 };
 pub use problem::{Parsed, Problem};
 pub use redact::{Redacted, normalise_url, redact_packet, redact_text, redact_url};
+pub use repair::Mend;
 pub use request::{OutputFormat, Request, Task, TaskName, UserMessage};
 pub use response::{Assistant, DataCheck, DataFault, Response, Title};
+pub use schema::{request_schema, response_schema, tools_schema};
 pub use tool::{
     AddSources, Back, Calculate, CaptureMode, CaptureSource, Click, CreateCollection, Forward,
     GetSelectionLinks, InvokeIntegration, ListSources, ListTransforms, MAX_TOOL_CALLS, Navigate,
@@ -44,6 +51,7 @@ pub use tool::{
     RefreshSource, RunTransform, SaveArtifact, Scroll, Search, Select, ShareArtifact, ShareFormat,
     ShareTarget, TOOLS_SCHEMA_VERSION, Tool, ToolCall, ToolInfo, ToolName, Type, UrlSource,
 };
+pub use turns::{TurnError, Turns};
 pub use value::{
     Address, ArtifactId, CallId, CollectionId, Confidence, ConversationId, DocId, Finite, HandleId,
     List, MessageId, PacketId, SourceId, Text, Timestamp, ValueError, WebUrl, Whole,

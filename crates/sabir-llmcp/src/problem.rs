@@ -103,8 +103,8 @@ impl Problems {
         self.add(span, || pointer, codes::BAD_DOCUMENT, Severity::Error, message, help);
     }
 
-    pub(crate) fn has_errors(&self) -> bool {
-        self.list.iter().any(Problem::is_error)
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     fn add(
@@ -152,7 +152,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// Room for the deepest render document. Recursion over values of this depth is safe.
-const MAX_DEPTH: usize = sabir_document::MAX_JSON_DEPTH + 8;
+pub(crate) const MAX_DEPTH: usize = sabir_document::MAX_JSON_DEPTH + 8;
 /// More problems than this help nobody, and a hostile packet could make millions.
 const MOST: usize = 200;
 const MOST_QUOTED: usize = 60;

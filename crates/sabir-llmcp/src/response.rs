@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sabir_base::json::{JsonKind, JsonValue};
 use sabir_document::{Block, Document, Inline};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::citation::Citation;
 use crate::packet::{
@@ -265,8 +265,9 @@ impl Wire for Document {
         self.to_json()
     }
 
+    /// The definition stands once, at the top of the schema: nodes refer to each other by it.
     fn schema() -> Value {
-        sabir_document::document_schema()
+        json!({ "$ref": "#/$defs/document" })
     }
 }
 

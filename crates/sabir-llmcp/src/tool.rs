@@ -181,20 +181,25 @@ impl Wire for ToolCall {
     }
 
     fn schema() -> Value {
-        let call = |name: &ToolName| {
-            let ToolInfo { name, purpose, arguments } = name.describe();
-            json!({
-                "type": "object",
-                "description": purpose,
-                "properties": {
-                    "id": CallId::schema(),
-                    "name": { "const": name.as_str() },
-                    "arguments": arguments,
-                },
-                "required": ["name", "arguments"],
-                "additionalProperties": false,
-            })
-        };
-        json!({ "oneOf": ToolName::ALL.iter().map(call).collect::<Vec<_>>() })
+        call_schema(ToolName::ALL)
     }
+}
+
+/// Of a call of one of these tools.
+pub(crate) fn call_schema(tools: &[ToolName]) -> Value {
+    let call = |name: &ToolName| {
+        let ToolInfo { name, purpose, arguments } = name.describe();
+        json!({
+            "type": "object",
+            "description": purpose,
+            "properties": {
+                "id": CallId::schema(),
+                "name": { "const": name.as_str() },
+                "arguments": arguments,
+            },
+            "required": ["name", "arguments"],
+            "additionalProperties": false,
+        })
+    };
+    json!({ "oneOf": tools.iter().map(call).collect::<Vec<_>>() })
 }

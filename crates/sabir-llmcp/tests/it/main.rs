@@ -6,4 +6,5 @@ mod contract;
 mod fence;
 mod fenced;
 mod pack;
+mod packing_rules;
 mod redact;
