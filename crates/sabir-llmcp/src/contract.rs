@@ -6,7 +6,8 @@
 
 use serde_json::{Value, json};
 
-use crate::{MAX_TOOL_CALLS, OutputFormat, Request, Response, TaskName, ToolName};
+use crate::schema::response_schema;
+use crate::{MAX_TOOL_CALLS, OutputFormat, Request, TaskName, ToolName, markdown};
 
 /// What the model may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl Contract<'_> {
                 parts.push(format!("The JSON Schema of the packet:\n{}", self.response_schema()));
             }
             OutputFormat::Markdown => {
-                let block = format!("{CITATIONS_START}\n{CITATION_LINE}\n{CITATIONS_END}");
+                let block = format!("{}\n{CITATION_LINE}\n{}", markdown::START, markdown::END);
                 parts.push(MARKDOWN_OUTPUT.replace("BLOCK", &block));
             }
         }
@@ -50,7 +51,7 @@ impl Contract<'_> {
 
     /// The schema that the strict reader follows, with the tools of this contract only.
     fn response_schema(&self) -> Value {
-        let mut schema = Response::wire_schema();
+        let mut schema = response_schema(self.tools);
         let names: Vec<&str> = self.tools.iter().map(|tool| tool.as_str()).collect();
         let call = json!({
             "type": "object",
@@ -198,8 +199,6 @@ BLOCK
 
 Leave the block out if there is nothing to cite.";
 
-const CITATIONS_START: &str = "---CITATIONS---";
-const CITATIONS_END: &str = "---END CITATIONS---";
 const CITATION_LINE: &str = r#"{"doc_id":"…","quote":"…"}"#;
 
 const TRUST: &str = "# Documents

@@ -62,8 +62,8 @@ fn read_citation(line: &str) -> Option<Citation> {
     citation.filter(|_| problems.is_empty())
 }
 
-const START: &str = "---CITATIONS---";
-const END: &str = "---END CITATIONS---";
+pub(crate) const START: &str = "---CITATIONS---";
+pub(crate) const END: &str = "---END CITATIONS---";
 
 /// A citation with a locator.
 const MAX_CITATION_DEPTH: usize = 2;

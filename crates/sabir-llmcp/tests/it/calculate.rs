@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use sabir_llmcp::{CalculateProblem, calculate};
 use sabir_testkit::cases;
 
-/// LC-K40 to LC-K46: one line per expression; `@2` behind it asks for two places.
+/// LC-K40, LC-K41, LC-K42, LC-K43, LC-K44: one line per expression; `@2` behind it asks for two places.
 #[test]
 fn expressions_and_their_values() {
     let mut count = 0;

@@ -84,7 +84,7 @@ pub(crate) fn hostile() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// LC-K20 to LC-K23: what comes out of the fences is what was put in.
+    /// LC-K20, LC-K21, LC-K22, LC-K23: what comes out of the fences is what was put in.
     #[test]
     fn hostile_documents_stay_what_they_are(
         documents in prop::collection::vec((hostile(), hostile(), any::<bool>()), 0..6),

@@ -26,7 +26,7 @@ pub(crate) fn read_fences(prompt: &str, mark: &str) -> (Vec<Seen>, String) {
             around.push('\n');
             continue;
         };
-        let (trust, kind) = head.split_once(' ').expect("a fence says trust and kind");
+        let (trust, kind) = head.split_once(' ').unwrap_or((head, ""));
         let mut fields = Vec::new();
         for line in lines.by_ref().take_while(|line| !line.is_empty()) {
             let (name, value) = line.split_once(": ").unwrap_or((line.trim_end_matches(':'), ""));

@@ -6,6 +6,7 @@ mod contract;
 mod fence;
 mod fenced;
 mod pack;
+mod packing_rules;
 mod redact;
 mod answers;
 mod hostile;

@@ -36,7 +36,7 @@ fn keys_are_matched_as_whole_words() {
     assert!(gone >= 50 && kept >= 30);
 }
 
-/// LC-K30 to LC-K33
+/// LC-K30, LC-K31, LC-K32, LC-K33
 #[test]
 fn addresses() {
     let case = cases(DATA).into_iter().find(|case| case.name == "urls").unwrap();
