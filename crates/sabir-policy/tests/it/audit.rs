@@ -150,7 +150,9 @@ fn a_row_is_explained() {
     let url = json!({ "url": "https://evil.example/?d=1" });
     let mut turn = Turn::tainted();
     let asked = turn.judge("browser.navigate", &url);
-    check(&asked.audit("col_1", 1), expect![[r#"
+    check(
+        &asked.audit("col_1", 1),
+        expect![[r#"
         browser.navigate was asked for (call c1 of col_1)
           wanted: url=https://evil.example/?…
           can at worst: egress, open_world
@@ -158,10 +160,13 @@ fn a_row_is_explained() {
           url was made up by the model
           decided by call.invented-url (invented_url): nobody typed this address and no source links it: the model made it up
           a person was asked
-          what would change it: a person's yes, or an address that the user typed or a source links"#]]);
+          what would change it: a person's yes, or an address that the user typed or a source links"#]],
+    );
     let mut approval = Approval::new(asked.binding, 0);
     let approved = asked.approve(&mut approval, 1).unwrap();
-    check(&approved.audit("col_1", 2), expect![[r#"
+    check(
+        &approved.audit("col_1", 2),
+        expect![[r#"
         browser.navigate was allowed (call c1 of col_1)
           wanted: url=https://evil.example/?…
           can at worst: egress, open_world
@@ -169,31 +174,41 @@ fn a_row_is_explained() {
           url was made up by the model
           decided by call.invented-url (invented_url): nobody typed this address and no source links it: the model made it up; a person approved it
           a person said yes to this very action
-          what would change it: a person's yes, or an address that the user typed or a source links"#]]);
+          what would change it: a person's no"#]],
+    );
     turn.taint.private.insert("note_1".to_owned());
-    check(&turn.judge("browser.navigate", &url).audit("col_1", 1), expect![[r#"
+    check(
+        &turn.judge("browser.navigate", &url).audit("col_1", 1),
+        expect![[r#"
         browser.navigate was refused (call c1 of col_1)
           wanted: url=https://evil.example/?…
           can at worst: egress, open_world
           the model had read: what strangers wrote (doc:web:1) and private content (note_1)
           url was made up by the model
           decided by call.exfiltration (private_data_exposed): private content and content of strangers are in the context, and this call sends something out
-          what would change it: a person's yes to this very call, or a context without the private or without the untrusted content"#]]);
-    check(&command_row(Verdict::Dangerous, false).answered(ApprovalMark::Denied, 2), expect![[r#"
+          what would change it: a person's yes to this very call, or a context without the private or without the untrusted content"#]],
+    );
+    check(
+        &command_row(Verdict::Dangerous, false).answered(ApprovalMark::Denied, 2),
+        expect![[r#"
         shell was refused (call call_1 of session_1)
           wanted: command=[rm -rf target], cwd=/w
           can at worst: reads_private, writes_local, destructive
-          the model had read: nothing of strangers and nothing private, as far as it was told
+          the model had read: nothing that is known to be private or a stranger's
           decided by exec.dangerous (dangerous_command): this command destroys what cannot be brought back
           a person said no
-          what would change it: a person's yes, or a command that does not destroy"#]]);
+          what would change it: a person's yes, or a command that does not destroy"#]],
+    );
     let nothing =
         Turn::clean().judge("transform.list_types", &Value::Object(serde_json::Map::new()));
-    check(&nothing.audit("col_1", 1), expect![[r#"
+    check(
+        &nothing.audit("col_1", 1),
+        expect![[r#"
         transform.list_types was allowed (call c1 of col_1)
           wanted: nothing
           can at worst: nothing
-          the model had read: nothing of strangers and nothing private, as far as it was told
+          the model had read: nothing that is known to be private or a stranger's
           decided by call.reads (call_reads_only): it changes nothing and sends nothing out
-          what would change it: nothing: it changes nothing and sends nothing out"#]]);
+          what would change it: nothing: it changes nothing and sends nothing out"#]],
+    );
 }

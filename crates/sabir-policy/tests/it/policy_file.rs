@@ -105,28 +105,71 @@ fn what_is_not_understood_is_an_error() {
     let check = |text: &str, expect: Expect| {
         expect.assert_eq(&PolicyDoc::parse(text).unwrap_err().to_string());
     };
-    check("[[deny]]\ntool = \"search\"\nhosts = \"x\"", expect!["line 3: unknown field `hosts`, expected one of `tool`, `host`, `reason`"]);
-    check("[defaults]\n", expect!["line 1: unknown field `defaults`, expected one of `limits`, `deny`, `ask`, `loosen`"]);
-    check("\n[[deny]]\ntool = \"browser.clik\"", expect![[r#"line 3: no tool is called "browser.clik"; did you mean "browser.click"?"#]]);
-    check("[[deny]]\nreason = \"x\"", expect![[r#"line 1: say which `tool` or which `host` is meant; all tools are "*""#]]);
-    check("[[deny]]\ntool = \"brow*\"", expect![[r#"line 2: "brow*" is no tool, no `name.*` and no `*`"#]]);
+    check(
+        "[[deny]]\ntool = \"search\"\nhosts = \"x\"",
+        expect!["line 3: unknown field `hosts`, expected one of `tool`, `host`, `reason`"],
+    );
+    check(
+        "[defaults]\n",
+        expect![
+            "line 1: unknown field `defaults`, expected one of `limits`, `deny`, `ask`, `loosen`"
+        ],
+    );
+    check(
+        "\n[[deny]]\ntool = \"browser.clik\"",
+        expect![[r#"line 3: no tool is called "browser.clik"; did you mean "browser.click"?"#]],
+    );
+    check(
+        "[[deny]]\nreason = \"x\"",
+        expect![[r#"line 1: say which `tool` or which `host` is meant; all tools are "*""#]],
+    );
+    check(
+        "[[deny]]\ntool = \"brow*\"",
+        expect![[r#"line 2: "brow*" is no tool, no `name.*` and no `*`"#]],
+    );
     check("[[ask]]\nhost = \"a b\"", expect![[r#"line 2: "a b" is no host and no `*.host`"#]]);
-    check("[[ask]]\nhost = \"*.127.0.0.1\"", expect![[r#"line 2: "*.127.0.0.1" is no host and no `*.host`"#]]);
-    check("[limits]\ncalls_per_turn = 1000", expect!["line 2: the limit is 32; a policy file can only lower it"]);
-    check("[limits]\nasks_per_turn = -1", expect!["line 2: invalid value: integer `-1`, expected u32"]);
-    check("[[loosen]]\ntool = \"search\"\nwhen = [\"tainted_egress\"]", expect!["line 1: missing field `reason`"]);
-    check("[[loosen]]\ntool = \"search\"\nwhen = [\"tainted_egress\"]\nreason = \" \"", expect!["line 4: a loosening says why, in `reason`"]);
+    check(
+        "[[ask]]\nhost = \"*.127.0.0.1\"",
+        expect![[r#"line 2: "*.127.0.0.1" is no host and no `*.host`"#]],
+    );
+    check(
+        "[limits]\ncalls_per_turn = 1000",
+        expect!["line 2: the limit is 32; a policy file can only lower it"],
+    );
+    check(
+        "[limits]\nasks_per_turn = -1",
+        expect!["line 2: invalid value: integer `-1`, expected u32"],
+    );
+    check(
+        "[[loosen]]\ntool = \"search\"\nwhen = [\"tainted_egress\"]",
+        expect!["line 1: missing field `reason`"],
+    );
+    check(
+        "[[loosen]]\ntool = \"search\"\nwhen = [\"tainted_egress\"]\nreason = \" \"",
+        expect!["line 4: a loosening says why, in `reason`"],
+    );
     check(
         "[[loosen]]\ntool = \"browser.*\"\nwhen = [\"tainted_egress\"]\nreason = \"x\"",
         expect!["line 2: a loosening names one tool, without a star"],
     );
-    check("[[loosen]]\ntool = \"shell\"\nwhen = [\"tainted_egress\"]\nreason = \"x\"", expect![[r#"line 2: no tool is called "shell"; did you mean "shell"?"#]]);
-    check("[[loosen]]\ntool = \"search\"\nwhen = []\nreason = \"x\"", expect!["line 3: name the questions that are not put"]);
+    check(
+        "[[loosen]]\ntool = \"shell\"\nwhen = [\"tainted_egress\"]\nreason = \"x\"",
+        expect![[r#"line 2: no tool is called "shell"; did you mean "shell"?"#]],
+    );
+    check(
+        "[[loosen]]\ntool = \"search\"\nwhen = []\nreason = \"x\"",
+        expect!["line 3: name the questions that are not put"],
+    );
     check(
         "[[loosen]]\ntool = \"search\"\nreason = \"x\"\nwhen = [\n  \"not_strict\"\n]",
-        expect![[r#"line 5: "not_strict" is nothing that can be loosened; there are invented_url, unlinked_url, sensitive_text, other_origin, cannot_be_undone, tainted_egress, tainted_effect"#]],
+        expect![[
+            r#"line 5: "not_strict" is nothing that can be loosened; there are invented_url, unlinked_url, sensitive_text, other_origin, cannot_be_undone, tainted_egress, tainted_effect"#
+        ]],
     );
-    check("[[loosen]]\ntool = \"search\"\nreason = \"x\"\nwhen = [\"invented_url\"]", expect!["line 4: to loosen invented_url a `host` must be named"]);
+    check(
+        "[[loosen]]\ntool = \"search\"\nreason = \"x\"\nwhen = [\"invented_url\"]",
+        expect!["line 4: to loosen invented_url a `host` must be named"],
+    );
     check(
         "[[loosen]]\ntool = \"browser.navigate\"\nreason = \"x\"\nwhen = [\"invented_url\"]\nhost = \"*.com\"",
         expect!["line 5: *.com is too wide for a loosening"],
