@@ -26,7 +26,11 @@ pub fn explain(row: &AuditRow) -> String {
     if let Some(words) = answer(row.approval) {
         lines.push(format!("  {words}"));
     }
-    lines.push(format!("  what would change it: {}", row.rule.remedy()));
+    let remedy = match row.approval {
+        ApprovalMark::Approved | ApprovalMark::ApprovedForSession => "a person's no",
+        _ => row.rule.remedy(),
+    };
+    lines.push(format!("  what would change it: {remedy}"));
     let lines: Vec<_> =
         lines.iter().map(|line| with_hidden_shown(line).replace('\n', " ")).collect();
     lines.join("\n")
@@ -42,9 +46,7 @@ fn seen(row: &AuditRow) -> String {
     };
     let (untrusted, private) = (list(&row.taint.untrusted), list(&row.taint.private));
     match (untrusted.is_empty(), private.is_empty()) {
-        (true, true) => {
-            "nothing of strangers and nothing private, as far as it was told".to_owned()
-        }
+        (true, true) => "nothing that is known to be private or a stranger's".to_owned(),
         (false, true) => format!("what strangers wrote ({untrusted})"),
         (true, false) => format!("private content ({private})"),
         (false, false) => {

@@ -1,7 +1,7 @@
 //! The audit rows of a session: one for each decision of the gate, and one for each answer to a
 //! question. What they look like, the gate's own crate says.
 
-use sabir_policy::{ApprovalMark, AuditRow, Audited, Decision, Taint};
+use sabir_policy::{ApprovalMark, AuditRow, Audited, Decision, Outcome, Taint};
 use serde_json::{Map, Value, json};
 
 use super::task::Call;
@@ -15,7 +15,10 @@ impl Open {
         let Some(call) = self.task.as_mut().and_then(|task| task.turn.call(key)) else { return };
         let row = call.audit(&actor, decision, now);
         call.judged = Some(Box::new(row.clone()));
-        self.out.push_back(Output::Audit(Box::new(row)));
+        // A question that is not put has its row when that is known.
+        if decision.outcome != Outcome::Ask || !self.unattended {
+            self.out.push_back(Output::Audit(Box::new(row)));
+        }
     }
 
     /// Notes what became of the question about a call.

@@ -550,21 +550,10 @@ impl Open {
     }
 
     /// Ends a call, whose end a person has seen by now if they saw its beginning.
-    fn finish(&mut self, key: u64, result: ToolResult, now: u64) {
-        let Some(task) = &mut self.task else { return };
-        let kind = task.kind;
-        let Some(call) = task.turn.call(key) else { return };
-        if !matches!(call.state, CallState::Running { .. }) {
-            self.out.extend(call.discard());
-        }
-        call.state = CallState::Done;
-        let (call_id, before) = (call.call_id.clone(), call.confined_result.take());
-        if result.success && !call.unified_diff.is_empty() {
-            let diff = std::mem::take(&mut call.unified_diff);
-            task.diffs.push(diff);
-        }
-        self.record_usage(result.usage);
-        self.record_changes(result.undo);
+    fn finish(&mut self, key: u64, mut result: ToolResult, now: u64) {
+        let Some(Closed { kind, call_id, before }) = self.close_call(key, &mut result) else {
+            return;
+        };
         match kind {
             Kind::UserShell => {
                 self.record_user_shell(&result.output);
@@ -588,18 +577,8 @@ impl Open {
     }
 
     /// Ends a call that was stopped.
-    fn finish_aborted(&mut self, key: u64, result: ToolResult, now: u64) {
-        let Some(task) = &mut self.task else { return };
-        let kind = task.kind;
-        let Some(call) = task.turn.call(key) else { return };
-        call.state = CallState::Done;
-        let call_id = call.call_id.clone();
-        if result.success && !call.unified_diff.is_empty() {
-            let diff = std::mem::take(&mut call.unified_diff);
-            task.diffs.push(diff);
-        }
-        self.record_usage(result.usage);
-        self.record_changes(result.undo);
+    fn finish_aborted(&mut self, key: u64, mut result: ToolResult, now: u64) {
+        let Some(Closed { kind, call_id, .. }) = self.close_call(key, &mut result) else { return };
         match kind {
             Kind::UserShell => self.record_user_shell(&result.output),
             Kind::Undo if result.success => self.record_undone(&result.output),
@@ -613,6 +592,25 @@ impl Open {
             }
         }
         self.finish_abort_if_stopped(now);
+    }
+
+    /// Nothing more comes of a call; what came of it is kept, but for what the model is told.
+    fn close_call(&mut self, key: u64, result: &mut ToolResult) -> Option<Closed> {
+        let task = self.task.as_mut()?;
+        let kind = task.kind;
+        let call = task.turn.call(key)?;
+        if !matches!(call.state, CallState::Running { .. }) {
+            self.out.extend(call.discard());
+        }
+        call.state = CallState::Done;
+        let (call_id, before) = (call.call_id.clone(), call.confined_result.take());
+        if result.success && !call.unified_diff.is_empty() {
+            let diff = std::mem::take(&mut call.unified_diff);
+            task.diffs.push(diff);
+        }
+        self.record_usage(result.usage);
+        self.record_changes(result.undo.take());
+        Some(Closed { kind, call_id, before })
     }
 
     /// What another agent used counts as used here.
@@ -697,6 +695,14 @@ impl Open {
         }
         self.failed(ModelFailure::new(FailureKind::Refused, why), now);
     }
+}
+
+/// A call of which nothing more comes.
+struct Closed {
+    kind: Kind,
+    call_id: String,
+    /// What came of it in the sandbox, if it was to run again without.
+    before: Option<ToolResult>,
 }
 
 impl Call {

@@ -1,13 +1,9 @@
 //! Tools of other servers in the machine: what is said about their effects decides, and what is
 //! offered changes between requests.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::script::run;
-
-fn check(script: &str, expect: Expect) {
-    expect.assert_eq(&run(script));
-}
+use crate::script::check;
 
 #[test]
 fn a_tool_that_reads_runs_and_another_is_asked_for() {

@@ -4,15 +4,11 @@
 
 use std::path::Path;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use sabir_engine::{MAX_LINE_BYTES, Session, decode, too_long};
 use sabir_testkit::assert_rules_are_named;
 
-use crate::script::{self, run};
-
-fn check(script: &str, expect: Expect) {
-    expect.assert_eq(&run(script));
-}
+use crate::script::{self, check};
 
 /// QP-S1: nothing works before the session is configured, and nothing is lost by trying.
 #[test]

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::disallowed_methods, reason = "the cases are files")]
 
+mod audit;
 mod external;
 mod machine;
 mod model_request;

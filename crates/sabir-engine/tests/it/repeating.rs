@@ -1,13 +1,8 @@
 //! Transcripts of things that come twice: calls, names, questions and answers.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use super::script::run;
-
-#[track_caller]
-fn check(script: &str, expect: Expect) {
-    expect.assert_eq(&run(script));
-}
+use crate::script::check;
 
 /// QP-S20: a model that is asked again and says the same does not make its calls run again.
 #[test]

@@ -1,13 +1,8 @@
 //! Transcripts of what happens to input that comes while a task is on its way out.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use super::script::run;
-
-#[track_caller]
-fn check(script: &str, expect: Expect) {
-    expect.assert_eq(&run(script));
-}
+use crate::script::check;
 
 /// QP-S9: of two that would replace a task, the later one does.
 #[test]

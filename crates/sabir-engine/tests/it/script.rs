@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use expect_test::Expect;
 use sabir_engine::{
     Content, EventMsg, ExecOutput, FailureKind, FileChange, Input, Item, ModelEvent, ModelFailure,
     ModelRequest, OfferedTool, Op, Output, OutputStream, PreparedPatch, Record, Role, Session,
@@ -19,6 +20,12 @@ use sabir_engine::{
 };
 use sabir_policy::{Confinement, ToolEffects};
 use serde_json::{Value, json};
+
+/// Compares the transcript of a script with what is expected.
+#[track_caller]
+pub(crate) fn check(script: &str, expect: Expect) {
+    expect.assert_eq(&run(script));
+}
 
 /// Runs a script and returns its transcript.
 pub(crate) fn run(script: &str) -> String {
@@ -50,6 +57,21 @@ pub(crate) fn run_on(machine: &mut Session, now: &mut u64, script: &str) -> (Str
         }
     }
     (text, records)
+}
+
+/// The audit rows of a script, in the words that a person gets.
+pub(crate) fn explained(script: &str) -> String {
+    let mut machine = Session::default();
+    let mut lines = Vec::new();
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        machine.handle(input(line), 0);
+        while let Some(output) = machine.poll_output() {
+            if let Output::Audit(row) = output {
+                lines.push(sabir_policy::explain(&row));
+            }
+        }
+    }
+    lines.join("\n")
 }
 
 /// The last request that a script leads to.

@@ -1,13 +1,8 @@
 //! Transcripts of settings that change while a task runs, and of threads that do not fit.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use super::script::run;
-
-#[track_caller]
-fn check(script: &str, expect: Expect) {
-    expect.assert_eq(&run(script));
-}
+use crate::script::check;
 
 /// QP-S14: a turn goes on under the settings that it was begun with.
 #[test]

@@ -64,7 +64,7 @@ fn words_of(text: &str) -> Vec<String> {
     for (place, &sign) in signs.iter().enumerate() {
         let before = place.checked_sub(1).map(|it| signs[it]);
         let is_hump = sign.is_uppercase()
-            && (before.is_some_and(|it| !it.is_uppercase())
+            && (before.is_some_and(char::is_lowercase)
                 // The last capital of `IBANNumber` begins its second word.
                 || signs.get(place + 1).is_some_and(|it| it.is_lowercase()));
         if !sign.is_alphanumeric() || is_hump {

@@ -2,8 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod audit;
+mod calls;
 mod commands;
+mod facts;
 mod gate;
 mod grants;
+mod judging;
+mod policy_file;
 mod roots;
 mod rules;

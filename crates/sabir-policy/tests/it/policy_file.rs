@@ -1,0 +1,219 @@
+//! Policy files: what they say, what they cannot say, and where they are wrong.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use sabir_policy::{Outcome, PolicyDoc, RuleId, Ruling, Stance, Waivable};
+use serde_json::json;
+
+use super::judging::Turn;
+
+fn read(text: &str) -> PolicyDoc {
+    PolicyDoc::parse(text).unwrap()
+}
+
+const EXAMPLE: &str = r#"
+[limits]
+calls_per_turn = 10
+
+[[deny]]
+tool = "browser.*"
+
+[[deny]]
+host = "*.evil.example"
+reason = "known for it"
+
+[[ask]]
+tool = "shell"
+
+[[ask]]
+tool = "artifact.save"
+reason = "we like to see it"
+
+[[loosen]]
+tool = "source.capture"
+when = ["tainted_egress", "tainted_effect", "invented_url"]
+host = "docs.example"
+reason = "we collect documentation all day"
+"#;
+
+/// LC-G31: what holds, in words.
+#[test]
+fn a_policy_is_described() {
+    expect![[r#"
+        a turn makes at most 10 calls and asks 8 times
+        browser.* is refused
+        everything at *.evil.example is refused (known for it)
+        shell is asked for
+        artifact.save is asked for (we like to see it)
+        source.capture at docs.example is not asked for because of tainted_egress, tainted_effect, invented_url (we collect documentation all day)"#]].assert_eq(&read(EXAMPLE).describe());
+    expect![[r#"
+        a turn makes at most 32 calls and asks 8 times
+        nothing is added to the rules of the gate"#]]
+    .assert_eq(&PolicyDoc::default().describe());
+}
+
+/// LC-G27, LC-G30: what is meant by a name.
+#[test]
+fn names_and_hosts_are_matched() {
+    let doc = read(EXAMPLE);
+    let stance = |tool, hosts: &[&str]| doc.ruling(tool, hosts).stance;
+    assert_eq!(stance("browser.click", &[]), Stance::Deny);
+    assert_eq!(stance("browserx.click", &[]), Stance::Silent);
+    assert_eq!(stance("shell", &[]), Stance::Ask);
+    assert_eq!(stance("source.capture", &["a.evil.example"]), Stance::Deny);
+    assert_eq!(stance("source.capture", &["good.example", "a.b.evil.example"]), Stance::Deny);
+    assert_eq!(stance("source.capture", &["evil.example"]), Stance::Silent);
+    assert_eq!(stance("source.capture", &["notevil.example"]), Stance::Silent);
+    assert_eq!(stance("source.capture", &["a.evil.example.org"]), Stance::Silent);
+    let waived = |hosts: &[&str]| doc.ruling("source.capture", hosts).waived;
+    assert!(waived(&["docs.example"]).contains(Waivable::InventedUrl));
+    assert!(!waived(&["docs.example"]).contains(Waivable::OtherOrigin));
+    for hosts in [&[][..], &["x.docs.example"], &["docs.example", "x.example"]] {
+        assert_eq!(waived(hosts), Ruling::default().waived, "{hosts:?}");
+    }
+    let all = read("[[ask]]\ntool = \"*\"\n[[deny]]\ntool = \"mcp__files__*\"");
+    assert_eq!(all.ruling("app.calculate", &[]).stance, Stance::Ask);
+    assert_eq!(all.ruling("mcp__files__rm", &[]).stance, Stance::Deny);
+    let idn = read("[[deny]]\nhost = \"MÜNCHEN.example.\"");
+    assert_eq!(idn.ruling("search", &["xn--mnchen-3ya.example"]).stance, Stance::Deny);
+}
+
+/// LC-G28: a loosening holds for what it names, and nothing else.
+#[test]
+fn a_loosening_is_narrow() {
+    let mut turn = Turn::tainted();
+    turn.policy = read(EXAMPLE);
+    let capture = |url: &str| json!({ "collectionId": "col_1", "url": url });
+    let decide = |turn: &Turn, url: &str| turn.judge("source.capture", &capture(url)).decision;
+    let loosened = decide(&turn, "https://docs.example/a");
+    assert_eq!((loosened.outcome, loosened.rule), (Outcome::Allow, RuleId::CallWaived));
+    assert_eq!(decide(&turn, "https://x.docs.example/a").outcome, Outcome::Ask);
+    assert_eq!(decide(&turn, "https://a.evil.example/").rule, RuleId::PolicyDenied);
+    turn.taint.private.insert("note_1".to_owned());
+    assert_eq!(decide(&turn, "https://docs.example/a").rule, RuleId::CallExfiltration);
+    turn.policy = read("[limits]\ncalls_per_turn = 0");
+    assert_eq!(decide(&turn, "https://docs.example/a").rule, RuleId::CallTooMany);
+    turn = Turn::clean();
+    turn.policy = read("[[ask]]\ntool = \"app.calculate\"");
+    let asked = turn.judge("app.calculate", &json!({ "expression": "1" })).decision;
+    assert_eq!((asked.outcome, asked.rule), (Outcome::Ask, RuleId::PolicyAsks));
+}
+
+/// LC-G28, LC-G29: what is wrong is said with its line.
+#[test]
+fn what_is_not_understood_is_an_error() {
+    let check = |text: &str, expect: Expect| {
+        expect.assert_eq(&PolicyDoc::parse(text).unwrap_err().to_string());
+    };
+    check(
+        "[[deny]]\ntool = \"search\"\nhosts = \"x\"",
+        expect!["line 3: unknown field `hosts`, expected one of `tool`, `host`, `reason`"],
+    );
+    check(
+        "[defaults]\n",
+        expect![
+            "line 1: unknown field `defaults`, expected one of `limits`, `deny`, `ask`, `loosen`"
+        ],
+    );
+    check(
+        "\n[[deny]]\ntool = \"browser.clik\"",
+        expect![[r#"line 3: no tool is called "browser.clik"; did you mean "browser.click"?"#]],
+    );
+    check(
+        "[[deny]]\nreason = \"x\"",
+        expect![[r#"line 1: say which `tool` or which `host` is meant; all tools are "*""#]],
+    );
+    check(
+        "[[deny]]\ntool = \"brow*\"",
+        expect![[r#"line 2: "brow*" is no tool, no `name.*` and no `*`"#]],
+    );
+    check("[[ask]]\nhost = \"a b\"", expect![[r#"line 2: "a b" is no host and no `*.host`"#]]);
+    check(
+        "[[ask]]\nhost = \"*.127.0.0.1\"",
+        expect![[r#"line 2: "*.127.0.0.1" is no host and no `*.host`"#]],
+    );
+    check(
+        "[limits]\ncalls_per_turn = 1000",
+        expect!["line 2: the limit is 32; a policy file can only lower it"],
+    );
+    check(
+        "[limits]\nasks_per_turn = -1",
+        expect!["line 2: invalid value: integer `-1`, expected u32"],
+    );
+    check(
+        "[[loosen]]\ntool = \"search\"\nwhen = [\"tainted_egress\"]",
+        expect!["line 1: missing field `reason`"],
+    );
+    check(
+        "[[loosen]]\ntool = \"search\"\nwhen = [\"tainted_egress\"]\nreason = \" \"",
+        expect!["line 4: a loosening says why, in `reason`"],
+    );
+    check(
+        "[[loosen]]\ntool = \"browser.*\"\nwhen = [\"tainted_egress\"]\nreason = \"x\"",
+        expect!["line 2: a loosening names one tool, without a star"],
+    );
+    check(
+        "[[loosen]]\ntool = \"shell\"\nwhen = [\"tainted_egress\"]\nreason = \"x\"",
+        expect![[r#"line 2: no tool is called "shell"; did you mean "shell"?"#]],
+    );
+    check(
+        "[[loosen]]\ntool = \"search\"\nwhen = []\nreason = \"x\"",
+        expect!["line 3: name the questions that are not put"],
+    );
+    check(
+        "[[loosen]]\ntool = \"search\"\nreason = \"x\"\nwhen = [\n  \"not_strict\"\n]",
+        expect![[
+            r#"line 5: "not_strict" is nothing that can be loosened; there are invented_url, unlinked_url, sensitive_text, other_origin, cannot_be_undone, tainted_egress, tainted_effect"#
+        ]],
+    );
+    check(
+        "[[loosen]]\ntool = \"search\"\nreason = \"x\"\nwhen = [\"invented_url\"]",
+        expect!["line 4: to loosen invented_url a `host` must be named"],
+    );
+    check(
+        "[[loosen]]\ntool = \"browser.navigate\"\nreason = \"x\"\nwhen = [\"invented_url\"]\nhost = \"*.com\"",
+        expect!["line 5: *.com is too wide for a loosening"],
+    );
+    check("[[deny]\n", expect!["line 1: unclosed array table, expected `]`"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// LC-G29: no text breaks the reader.
+    #[test]
+    fn any_text_is_read(text in "(\\[\\[?(deny|ask|loosen|limits)\\]?\\]|tool|host|when|=|\"|\\*|\n|.){0,40}") {
+        if let Err(error) = PolicyDoc::parse(&text) {
+            prop_assert!(error.line >= 1 && error.line <= text.lines().count() + 1);
+            prop_assert!(!error.message.contains('\n'));
+        }
+    }
+
+    /// LC-G27: rules that are added to a file never make a decision milder.
+    #[test]
+    fn a_longer_file_is_stricter(
+        picks in prop::collection::vec(prop::sample::select(vec![
+            "[[deny]]\ntool = \"search\"", "[[ask]]\ntool = \"*\"", "[[ask]]\nhost = \"typed.example\"",
+            "[[deny]]\nhost = \"*.example\"", "[[deny]]\ntool = \"browser.*\"",
+        ]), 0..4),
+        (tool, arguments) in prop::sample::select(vec![
+            ("search", json!({ "query": "x" })),
+            ("browser.navigate", json!({ "url": "https://typed.example/a" })),
+            ("app.calculate", json!({ "expression": "1" })),
+        ]),
+    ) {
+        let rank = |outcome| match outcome {
+            Outcome::Allow => 0,
+            Outcome::Ask => 1,
+            Outcome::Deny => 2,
+        };
+        let mut turn = Turn::clean();
+        let mut before = rank(turn.judge(tool, &arguments).decision.outcome);
+        for end in 1..=picks.len() {
+            turn.policy = read(&picks[..end].join("\n"));
+            let now = rank(turn.judge(tool, &arguments).decision.outcome);
+            prop_assert!(now >= before);
+            before = now;
+        }
+    }
+}
