@@ -47,7 +47,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let end = label
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.' | '+')))
         .unwrap_or(label.len());
-    let encoding = Encoding::for_label(label[..end].as_bytes())?;
+    let encoding = Encoding::for_label(&label.as_bytes()[..end])?;
     // This was read as single bytes, so that it cannot be of two.
     Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
 }

@@ -1,6 +1,8 @@
 //! Pages that are made to hurt: deep, wide, huge or endless. Each of them has to be read in the time
 //! that a test has, without a crash, into a text of bounded length.
 
+#![expect(clippy::unwrap_used, reason = "the address of the tests is one")]
+
 use proptest::prelude::*;
 use sabir_capture::{DEFAULT_CHARS, Mode, Page, ReadOptions, read_page};
 use url::Url;

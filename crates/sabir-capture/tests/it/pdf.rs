@@ -194,7 +194,7 @@ fn pdf(pages: &[&[&str]]) -> Vec<u8> {
     let start = file.len();
     write!(file, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).unwrap();
     for place in places {
-        write!(file, "{place:010} 00000 n \n").unwrap();
+        writeln!(file, "{place:010} 00000 n ").unwrap();
     }
     let size = objects.len() + 1;
     write!(
