@@ -131,15 +131,18 @@ fn first_heading(blocks: &[Block]) -> Option<String> {
 }
 
 /// Puts the title above the text, unless the text has a heading of the first level near its start.
+/// A heading further down that says the same goes up.
 fn with_title(mut blocks: Vec<Block>, title: Option<&str>) -> Vec<Block> {
-    let has_own =
-        blocks.iter().take(4).any(|block| matches!(block, Block::Heading { level: 1, .. }));
-    if let Some(title) = title
-        && !has_own
-    {
-        let children = vec![Inline::text(title)];
-        blocks.insert(0, Block::Heading { level: 1, children });
+    let is_main = |block: &Block| matches!(block, Block::Heading { level: 1, .. });
+    let Some(title) = title.filter(|_| !blocks.iter().take(4).any(is_main)) else { return blocks };
+    let says_it = |block: &Block| match block {
+        Block::Heading { children, .. } => one_line(&plain(children), MOST_TITLE) == title,
+        _ => false,
+    };
+    if let Some(at) = blocks.iter().position(says_it) {
+        blocks.remove(at);
     }
+    blocks.insert(0, Block::Heading { level: 1, children: vec![Inline::text(title)] });
     blocks
 }
 

@@ -20,7 +20,9 @@ pub(crate) fn content(dom: Document, mode: Mode) -> Content {
     remove_chrome(&dom);
     let body = dom.body().map(|body| body.id);
     let whole = |dom: Document| {
-        let root = main_part(&dom).or(body);
+        // What a list is made of may be articles.
+        let parts = if mode == Mode::List { MAIN } else { CONTENT };
+        let root = main_part(&dom, parts).or(body);
         Content { dom, root }
     };
     let wants_article = match mode {
@@ -51,7 +53,7 @@ fn article(dom: &Document) -> Option<Content> {
     let dom_of_article = readability.doc;
     let root = dom_of_article.select_single("#readability-page-1").nodes().first()?.id;
     let length = article.text_content.split_whitespace().map(str::len).sum::<usize>();
-    let expected = main_part(dom)
+    let expected = main_part(dom, CONTENT)
         .map_or(0, |id| letters(&NodeRef::new(id, &dom.tree)))
         .max(letters_of_prose(dom));
     let is_enough = length >= LEAST_LETTERS && length * 10 >= expected * 6;
@@ -67,8 +69,7 @@ fn name_author(dom: &Document) {
 }
 
 /// What the page itself calls its content.
-fn main_part(dom: &Document) -> Option<NodeId> {
-    let selectors = ["main", "[role=main]", "[itemprop=articleBody]", "article", "#content"];
+fn main_part(dom: &Document, selectors: &[&str]) -> Option<NodeId> {
     let all = dom.body().map_or(0, |body| letters(&body));
     selectors.iter().find_map(|selector| {
         let found = dom.select(selector);
@@ -193,6 +194,10 @@ const LEAST_LETTERS: usize = 140;
 
 /// A reader's view looks at each element several times; a page that is larger is shown whole.
 const MOST_ELEMENTS: usize = 60_000;
+
+const MAIN: &[&str] = &["main", "[role=main]"];
+
+const CONTENT: &[&str] = &["main", "[role=main]", "[itemprop=articleBody]", "article", "#content"];
 
 const CHROME_WORDS: &[&str] = &[
     "ad",

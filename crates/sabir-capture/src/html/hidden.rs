@@ -7,33 +7,37 @@ use dom_query::{Document, Element, NodeData, NodeRef};
 
 use super::invisible::visible_text;
 use super::sheet::Sheet;
-use super::style::{Background, Color, Look, declarations};
+use super::style::{Background, Color, Look, Size, TextColor, declarations};
 use super::table::mark_align;
 
 /// Removes hidden elements and characters, and what is never shown as text. `noscript` stays: whoever looks for
 /// signs of a script-made page needs it, and removes it.
 pub(crate) fn remove_hidden(dom: &Document) {
     let view = View { sheet: read_sheet(dom), has_foreign_sheets: has_foreign_sheets(dom) };
-    let mut open = vec![(dom.root(), Colors::default())];
-    while let Some((node, colors)) = open.pop() {
-        let mut colors = colors;
-        let Some(element) = node.element_ref() else {
-            clean_text(&node);
-            open.extend(node.children_it(true).map(|child| (child, colors)));
-            continue;
-        };
-        let hidden = view.hides(&node, &element, &mut colors);
-        drop(element);
-        if hidden {
-            node.remove_from_parent();
+    let mut open = vec![(dom.root(), Around::default())];
+    while let Some((node, around)) = open.pop() {
+        let mut around = around;
+        if node.is_text() {
+            match around.hides_text(&view) {
+                true => node.remove_from_parent(),
+                false => clean_text(&node),
+            }
             continue;
         }
-        node.remove_attr("aria-hidden");
-        close_details(&node);
-        if node.has_name("td") || node.has_name("th") {
-            mark_align(&node);
+        if let Some(element) = node.element_ref() {
+            let hidden = view.hides(&node, &element, &mut around);
+            drop(element);
+            if hidden {
+                node.remove_from_parent();
+                continue;
+            }
+            node.remove_attr("aria-hidden");
+            close_details(&node);
+            if node.has_name("td") || node.has_name("th") {
+                mark_align(&node);
+            }
         }
-        open.extend(node.children_it(true).map(|child| (child, colors)));
+        open.extend(node.children_it(true).map(|child| (child, around)));
     }
 }
 
@@ -53,27 +57,56 @@ struct View {
     has_foreign_sheets: bool,
 }
 
-/// What is known about colours where an element stands.
+/// What the elements around a text say about how it looks.
 #[derive(Clone, Copy)]
-struct Colors {
-    text: Option<Color>,
-    /// `None` when it cannot be known.
-    background: Option<Color>,
-    is_default: bool,
+struct Around {
+    text: TextColor,
+    background: Background,
+    size: Size,
 }
 
-impl Default for Colors {
+impl Default for Around {
     fn default() -> Self {
-        Self { text: None, background: Some(Color::WHITE), is_default: true }
+        Self { text: TextColor::Unknown, background: Background::Inherited, size: Size::Seen }
+    }
+}
+
+impl Around {
+    fn add(&mut self, look: &Look<'_>) {
+        self.size = look.size().unwrap_or(self.size);
+        match look.color() {
+            TextColor::Inherited => {}
+            color => self.text = color,
+        }
+        match look.background() {
+            Background::Inherited => {}
+            background => self.background = background,
+        }
+    }
+
+    /// Whether letters are too small here, or have the colour of what is behind them.
+    fn hides_text(&self, view: &View) -> bool {
+        let background = match self.background {
+            Background::Color(color) => Some(color),
+            // Nothing in the page sets one, so that it is white, unless a sheet from elsewhere does.
+            Background::Inherited if !view.has_foreign_sheets => Some(Color::WHITE),
+            Background::Inherited | Background::Unknown => None,
+        };
+        let vanishes = match (self.text, background) {
+            (TextColor::Clear, _) => true,
+            (TextColor::Color(text), Some(background)) => text.vanishes_on(background),
+            _ => false,
+        };
+        self.size == Size::Tiny || vanishes
     }
 }
 
 impl View {
-    fn hides(&self, node: &NodeRef<'_>, element: &Element, colors: &mut Colors) -> bool {
+    fn hides(&self, node: &NodeRef<'_>, element: &Element, around: &mut Around) -> bool {
         let name = &*element.name.local;
         if matches!(name, "html" | "body") {
-            // Scripts show a body that waits for them, and colours are inherited from here.
-            self.look(node, element, colors);
+            // Scripts show a body that waits for them; what it says about its texts holds.
+            self.look(node, element, around);
             return false;
         }
         if is_never_text(name) || is_hidden_by_attribute(name, element) {
@@ -82,11 +115,11 @@ impl View {
         if is_decoration(node, element) {
             return true;
         }
-        self.look(node, element, colors)
+        self.look(node, element, around)
     }
 
-    /// Whether its styles hide it; and what they say about colours.
-    fn look(&self, node: &NodeRef<'_>, element: &Element, colors: &mut Colors) -> bool {
+    /// Whether its styles hide it; and what they say about the texts in it.
+    fn look(&self, node: &NodeRef<'_>, element: &Element, around: &mut Around) -> bool {
         let from_sheet = self.sheet.matching(node, element);
         let inline = declarations(&presentation(element));
         if from_sheet.is_empty() && inline.is_empty() {
@@ -94,23 +127,8 @@ impl View {
         }
         let mut look = Look::default();
         from_sheet.into_iter().chain(&inline).for_each(|declaration| look.add(declaration));
-        match look.background() {
-            Background::Inherited => {}
-            Background::Color(color) => {
-                colors.background = Some(color);
-                colors.is_default = false;
-            }
-            Background::Unknown => colors.background = None,
-        }
-        colors.text = look.color().or(colors.text);
-        // Text on a background that the page itself did not set may have one from elsewhere.
-        let background =
-            colors.background.filter(|_| !(colors.is_default && self.has_foreign_sheets));
-        let vanishes = match (colors.text, background) {
-            (Some(text), Some(background)) => text.vanishes_on(background),
-            _ => false,
-        };
-        look.is_hidden() || vanishes
+        around.add(&look);
+        look.is_hidden()
     }
 }
 

@@ -303,4 +303,4 @@ const MOST_RULES_OF_A_KEY: usize = 128;
 const MOST_SELECTORS: usize = 200;
 const MOST_PARTS: usize = 8;
 const MOST_CLASSES: usize = 64;
-const MOST_COMPARISONS: u32 = 20_000_000;
+const MOST_COMPARISONS: u32 = 4_000_000;

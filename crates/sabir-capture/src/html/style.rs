@@ -30,6 +30,7 @@ pub(crate) enum Property {
     Height,
     Color,
     Background,
+    BackgroundClip,
 }
 
 /// The declarations of a `style` attribute or of a rule that matter here.
@@ -68,14 +69,17 @@ fn property(name: &str) -> Option<Property> {
         "width" | "max-width" => Property::Width,
         "height" | "max-height" => Property::Height,
         "color" | "-webkit-text-fill-color" => Property::Color,
-        "background" | "background-color" => Property::Background,
+        "background" | "background-color" | "background-image" => Property::Background,
+        "background-clip" | "-webkit-background-clip" => Property::BackgroundClip,
         _ => return None,
     })
 }
 
 /// Whether a `style` attribute alone hides its element.
 pub(crate) fn hides(style: &str) -> bool {
-    Look::of(&declarations(style)).is_hidden()
+    let declarations = declarations(style);
+    let look = Look::of(&declarations);
+    look.is_hidden() || look.size() == Some(Size::Tiny) || look.color() == TextColor::Clear
 }
 
 /// What a list of declarations amounts to, the last of each property winning.
@@ -84,11 +88,13 @@ pub(crate) struct Look<'a> {
     last: [Option<&'a Declaration>; COUNT],
     /// Offsets do not replace each other: `left` says nothing about `top`.
     away: bool,
-    /// Neither do these two pairs.
+    /// Neither do width and height.
     flat: bool,
+    /// Nor a picture and a colour behind the text.
+    has_picture: bool,
 }
 
-const COUNT: usize = Property::Background as usize + 1;
+const COUNT: usize = Property::BackgroundClip as usize + 1;
 
 impl<'a> Look<'a> {
     pub(crate) fn of(declarations: &'a [Declaration]) -> Self {
@@ -104,6 +110,10 @@ impl<'a> Look<'a> {
         match declaration.property {
             Property::Offset => self.away |= is_off_screen(&declaration.value),
             Property::Width | Property::Height => self.flat |= is_nothing(&declaration.value),
+            Property::Background => {
+                let value = &declaration.value;
+                self.has_picture |= value.contains("url(") || value.contains("gradient(");
+            }
             _ => {}
         }
         let place = &mut self.last[declaration.property as usize];
@@ -123,7 +133,6 @@ impl<'a> Look<'a> {
             || is(Property::ContentVisibility, |value| value == "hidden")
             || is(Property::Opacity, is_faint)
             || is(Property::Filter, is_filtered_out)
-            || is(Property::FontSize, is_tiny)
             || is(Property::TextIndent, is_indented_away)
             || is(Property::Margin, is_pushed_away)
             || is(Property::Transform, is_transformed_away)
@@ -133,28 +142,72 @@ impl<'a> Look<'a> {
                 && is(Property::Overflow, |value| {
                     value.split_ascii_whitespace().any(|word| matches!(word, "hidden" | "clip"))
                 }))
-            || self.color().is_some_and(|color| color.is_clear())
     }
 
-    /// The colour of the text, where it is said in a way that is understood.
-    pub(crate) fn color(&self) -> Option<Color> {
-        Color::read(self.value(Property::Color)?)
+    /// What it says about the size of letters.
+    pub(crate) fn size(&self) -> Option<Size> {
+        let value = self.value(Property::FontSize)?;
+        Some(match value {
+            _ if is_tiny(value) => Size::Tiny,
+            // A part of what is around.
+            _ if value.ends_with('%') || (value.ends_with("em") && !value.ends_with("rem")) => {
+                return None;
+            }
+            "inherit" | "smaller" | "larger" => return None,
+            _ => Size::Seen,
+        })
+    }
+
+    /// What it says about the colour of letters.
+    pub(crate) fn color(&self) -> TextColor {
+        match self.value(Property::Color) {
+            None | Some("inherit" | "currentcolor") => TextColor::Inherited,
+            Some(value) => match Color::read(value) {
+                // The background shines through in the shape of the letters.
+                Some(color) if color.is_clear() && self.clips_to_text() => TextColor::Unknown,
+                Some(color) if color.is_clear() => TextColor::Clear,
+                Some(color) => TextColor::Color(color),
+                None => TextColor::Unknown,
+            },
+        }
+    }
+
+    fn clips_to_text(&self) -> bool {
+        self.value(Property::BackgroundClip).is_some_and(|value| value.contains("text"))
     }
 
     /// What it says about the background.
     pub(crate) fn background(&self) -> Background {
         match self.value(Property::Background) {
-            None => Background::Inherited,
-            Some(value) => match value.split_ascii_whitespace().find_map(Color::read) {
-                Some(color) if color.is_clear() => Background::Inherited,
-                // A picture may lie over the colour.
-                Some(color) if !value.contains("url(") && !value.contains("gradient(") => {
-                    Background::Color(color)
+            None | Some("none" | "inherit" | "initial" | "unset" | "transparent") => {
+                Background::Inherited
+            }
+            // A picture may lie over the colour.
+            Some(_) if self.has_picture => Background::Unknown,
+            Some(value) => {
+                let words = value.split_ascii_whitespace();
+                match Color::read(value).or_else(|| words.into_iter().find_map(Color::read)) {
+                    Some(color) if color.is_clear() => Background::Inherited,
+                    Some(color) => Background::Color(color),
+                    None => Background::Unknown,
                 }
-                _ => Color::read(value).map_or(Background::Unknown, Background::Color),
-            },
+            }
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    Tiny,
+    Seen,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextColor {
+    Inherited,
+    Color(Color),
+    Clear,
+    Unknown,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

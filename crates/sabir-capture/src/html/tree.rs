@@ -27,7 +27,12 @@ pub(crate) struct Parsed {
 /// down there goes. What comes after too many nodes is left out.
 pub(crate) fn parse(html: &str) -> Parsed {
     let builder = TreeBuilder::new(
-        Sink { dom: Document::default(), depths: RefCell::new(vec![0]), deepest: Cell::new(0) },
+        Sink {
+            dom: Document::default(),
+            depths: RefCell::new(vec![0]),
+            deepest: Cell::new(0),
+            too_deep: Cell::new(None),
+        },
         // Without scripts `noscript` has elements in it, which are looked at and removed.
         TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() },
     );
@@ -97,7 +102,9 @@ impl Gate {
             attrs: Vec::new(),
             had_duplicate_attributes: false,
         };
-        self.builder.process_token(Token::TagToken(end), line)
+        let result = self.builder.process_token(Token::TagToken(end), line);
+        sink.remove_too_deep();
+        result
     }
 }
 
@@ -144,6 +151,8 @@ struct Sink {
     depths: RefCell<Vec<u16>>,
     /// How deep the deepest element was that has been put into the tree since this was set to zero.
     deepest: Cell<u16>,
+    /// The last element that was too deep.
+    too_deep: Cell<Option<NodeId>>,
 }
 
 impl Sink {
@@ -169,6 +178,18 @@ impl Sink {
             *place = depth;
         }
         self.deepest.set(self.deepest.get().max(depth));
+        if depth > MAX_DEPTH {
+            self.too_deep.set(Some(node.id));
+        }
+    }
+
+    /// Takes the last element out that was too deep, if there is nothing in it.
+    fn remove_too_deep(&self) {
+        if let Some(id) = self.too_deep.take()
+            && self.dom.tree.first_child_of(&id).is_none()
+        {
+            self.dom.tree.remove_from_parent(&id);
+        }
     }
 
     fn depth(&self, node: &Handle) -> u16 {
@@ -358,10 +379,10 @@ fn is_void(name: &LocalName) -> bool {
 
 /// Pages that people read are a fraction as deep, and whatever walks the tree by calling itself
 /// needs little stack for this.
-pub(crate) const MAX_DEPTH: u16 = 160;
+pub(crate) const MAX_DEPTH: u16 = 120;
 
 /// A long article has some ten thousand.
-const MAX_NODES: usize = 300_000;
+const MAX_NODES: usize = 200_000;
 
 /// Nobody writes a tag with more.
 const MOST_ATTRIBUTES: usize = 500;

@@ -47,7 +47,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let end = label
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.' | '+')))
         .unwrap_or(label.len());
-    let encoding = Encoding::for_label(label[..end].as_bytes())?;
+    let encoding = Encoding::for_label(&label.as_bytes()[..end])?;
     // This was read as single bytes, so that it cannot be of two.
     Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
 }
@@ -55,8 +55,10 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
 fn guess(bytes: &[u8]) -> &'static Encoding {
     match std::str::from_utf8(bytes) {
         Ok(_) => UTF_8,
-        // Cut in the middle of a character.
-        Err(error) if error.error_len().is_none() => UTF_8,
+        // Cut in the middle of a character, after others that were whole.
+        Err(error) if error.error_len().is_none() && !bytes[..error.valid_up_to()].is_ascii() => {
+            UTF_8
+        }
         Err(_) => WINDOWS_1252,
     }
 }

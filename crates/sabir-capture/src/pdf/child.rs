@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use pdf_extract::{Document, PlainTextOutput, output_doc_page};
+use pdf_extract::{Document, Error, PlainTextOutput, output_doc_page};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Reads a PDF file from `input` and writes its title and its pages to `output`, each
@@ -35,8 +35,16 @@ pub fn run_pdf_child(mut input: impl Read, mut output: impl Write) -> ExitCode {
 
 /// Writes the title and then every page. A page that cannot be read is an empty one.
 fn write_text(bytes: &[u8], output: &mut impl Write) -> Result<(), u8> {
-    let mut document = Document::load_mem(bytes).map_err(|_| BROKEN)?;
-    if document.is_encrypted() && document.decrypt("").is_err() {
+    let mut document = Document::load_mem(bytes).map_err(|error| match error {
+        Error::Decryption(_) | Error::InvalidPassword | Error::UnsupportedSecurityHandler(_) => {
+            ENCRYPTED
+        }
+        _ => BROKEN,
+    })?;
+    // Many files are encrypted with an empty password.
+    let is_locked = document.is_encrypted() && document.decrypt("").is_err();
+    let has_lock = document.trailer.get(b"Encrypt").is_ok();
+    if is_locked || (has_lock && document.get_pages().is_empty()) {
         return Err(ENCRYPTED);
     }
     let title = title(&document).unwrap_or_default();

@@ -6,3 +6,8 @@ mod fetch;
 mod pages;
 
 mod site;
+mod hostile;
+mod pages;
+mod pdf;
+mod render;
+mod rules;
