@@ -14,8 +14,7 @@ pub(crate) fn open_writer(path: &Path, max_bytes: Option<u64>) -> Result<Connect
         // The checkpoint is ours to run, after the acknowledgement.
         connection.execute_batch(
             "PRAGMA journal_mode = WAL;
-             PRAGMA wal_autocheckpoint = 0;
-             PRAGMA journal_size_limit = 67108864;",
+             PRAGMA wal_autocheckpoint = 0;",
         )?;
         Ok(connection)
     };
@@ -36,7 +35,8 @@ pub(crate) fn open_shared(
     connection.execute_batch(
         "PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
-         PRAGMA trusted_schema = OFF;",
+         PRAGMA trusted_schema = OFF;
+         PRAGMA journal_size_limit = 67108864;",
     )?;
     if let Some(max_bytes) = max_bytes {
         let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;

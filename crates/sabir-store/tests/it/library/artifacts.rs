@@ -72,6 +72,10 @@ fn the_same_is_made_once_at_a_time() {
     assert!(!second.finish_artifact(&again, "made twice", &[], 6).unwrap());
     let done = library.artifact(&again).unwrap();
     assert_eq!((done.status, done.markdown.as_str()), (ArtifactStatus::Completed, "made"));
+    assert_eq!(library.cancel_artifact(&again, 7).unwrap(), ArtifactStatus::Completed);
+    let Begun::Started(unwanted) = second.begin_artifact(&new, 7).unwrap() else { panic!() };
+    assert_eq!(library.cancel_artifact(&unwanted, 7).unwrap(), ArtifactStatus::Cancelled);
+    assert!(!second.finish_artifact(&unwanted, "too late", &[], 7).unwrap());
     // Now it may be made anew; what cannot be made says why.
     let Begun::Started(failing) = second.begin_artifact(&new, 7).unwrap() else { panic!() };
     let fault = Fault::new("no_sources", "there is nothing to make it of");

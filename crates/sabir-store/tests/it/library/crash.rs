@@ -145,6 +145,8 @@ fn a_deadly_page_is_put_aside() {
         child.kill();
     }
     let worker = Worker::start(&library).unwrap();
+    let locks = std::fs::read_dir(home.path().join("workers")).unwrap().count();
+    assert_eq!(locks, 1, "those of the dead are swept");
     assert_eq!(worker.claim_next(None, u64::MAX).unwrap(), None);
     let state = library.job(queued(&enqueued)).unwrap();
     assert_eq!((state.status, state.attempts), (JobStatus::Failed, 3));

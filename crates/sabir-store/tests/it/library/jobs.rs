@@ -79,7 +79,7 @@ fn finishing_twice_is_finishing_once() {
     assert_eq!(second, first);
     assert_eq!(worker.fail(&job, &fault(), Retry::Never, 50).unwrap(), Put::Lost);
     assert_eq!(library.source(&job.source_id).unwrap(), before);
-    assert_eq!(library.versions(&job.source_id).unwrap().len(), 1);
+    assert_eq!(library.versions(&job.source_id, 0, 100).unwrap().len(), 1);
 }
 
 /// LC-S9: what was cancelled, removed or given to another keeps nothing.

@@ -8,8 +8,17 @@ use crate::sample::home;
 
 fn plan(connection: &Connection, sql: &str) -> String {
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-    let rows = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
+    let nothing = vec![rusqlite::types::Null; statement.parameter_count()];
+    let rows = statement
+        .query_map(rusqlite::params_from_iter(nothing), |row| row.get::<_, String>(3))
+        .unwrap();
     rows.map(|line| line.unwrap() + "\n").collect()
+}
+
+/// The statement as the library has it.
+fn statement<'s>(source: &'s str, name: &str) -> &'s str {
+    let (_, rest) = source.split_once(&format!("const {name}: &str = \"")).unwrap();
+    rest.split_once("\";").unwrap().0
 }
 
 /// LC-S20: a search asks the index, and the tables by number only.
@@ -33,23 +42,16 @@ fn a_search_among_a_thousand_uses_the_index() {
     let hits = library.search(&request).unwrap();
     assert_eq!(hits.iter().map(|hit| hit.title.as_str()).collect::<Vec<_>>(), ["note 777"]);
     let raw = raw(home.path());
-    // The statements as the library has them; its source is beside this test.
-    for (source, name) in
-        [(include_str!("../../../src/library/search.rs"), "const RANKED: &str = \"")]
-    {
-        let start = source.find(name).unwrap() + name.len();
-        let sql = &source[start..start + source[start..].find("\";").unwrap()];
-        let sql = sql
-            .replace("?1", "'\"only777\"'")
-            .replace("?2", "1")
-            .replace("?3", "10")
-            .replace("?4", "0");
-        let plan = plan(&raw, &sql);
-        assert!(plan.contains("SCAN search_index VIRTUAL TABLE INDEX"), "{plan}");
-        for table in ["s", "c", "v"] {
-            assert!(plan.contains(&format!("SEARCH {table} USING INTEGER PRIMARY KEY")), "{plan}");
-        }
+    let ranked = statement(include_str!("../../../src/library/search.rs"), "RANKED");
+    let search = plan(&raw, &ranked.replace("?1", "'\"only777\"'"));
+    assert!(search.contains("SCAN search_index VIRTUAL TABLE INDEX"), "{search}");
+    for table in ["s", "c", "v"] {
+        assert!(search.contains(&format!("SEARCH {table} USING INTEGER PRIMARY KEY")), "{search}");
     }
+    let next = statement(include_str!("../../../src/library/worker.rs"), "NEXT");
+    let claim = plan(&raw, next);
+    assert!(claim.contains("SEARCH j USING INDEX jobs_in_line"), "{claim}");
+    assert!(!claim.contains("TEMP B-TREE"), "{claim}");
     for sql in [
         "SELECT num FROM sources WHERE collection = 1 AND address_key = 'x'",
         "SELECT num FROM sources WHERE collection = 1 AND num > 5 ORDER BY num LIMIT 10",

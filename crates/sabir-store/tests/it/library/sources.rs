@@ -37,9 +37,10 @@ fn a_version_stays_what_it_was() {
     let id = collection(&library, "c").id;
     let source = capture(&library, &id, "https://a.example", "A", "first");
     capture(&library, &id, "https://a.example", "A", "second");
-    let versions = library.versions(&source).unwrap();
+    let versions = library.versions(&source, 0, 100).unwrap();
     let numbers: Vec<_> = versions.iter().map(|version| version.number).collect();
     assert_eq!(numbers, [1, 2]);
+    assert_eq!(library.versions(&source, 1, 10).unwrap(), versions[1..]);
     assert_eq!(versions[0].hash, Hash::of(b"first"));
     let text = library.version_text(&versions[0].id).unwrap();
     assert_eq!((text.markdown.as_str(), text.version.number), ("first", 1));
@@ -61,7 +62,7 @@ fn a_changed_text_is_not_handed_out() {
              UPDATE source_versions SET markdown = 'other words'",
         )
         .unwrap();
-    let version = &library.versions(&source).unwrap()[0].id;
+    let version = &library.versions(&source, 0, 100).unwrap()[0].id;
     for error in [
         library.version_text(version).unwrap_err(),
         library.current_text(&source).unwrap_err(),
@@ -93,7 +94,7 @@ fn the_same_text_is_the_same_version() {
     // Back to what it was before is a change, too.
     capture(&library, &id, "https://a.example", "A", "other");
     capture(&library, &id, "https://a.example", "A", "text");
-    assert_eq!(library.versions(&source).unwrap().len(), 3);
+    assert_eq!(library.versions(&source, 0, 100).unwrap().len(), 3);
     library.verify().unwrap();
 }
 
@@ -217,7 +218,7 @@ fn a_removed_source_is_gone() {
     let source = capture(&library, &id, "https://a.example", "A", "words");
     library.remove_source(&source, 90).unwrap();
     assert!(matches!(library.source(&source), Err(LibraryError::NotFound { .. })));
-    assert!(matches!(library.versions(&source), Err(LibraryError::NotFound { .. })));
+    assert!(matches!(library.versions(&source, 0, 100), Err(LibraryError::NotFound { .. })));
     assert_eq!(library.verify().unwrap().versions, 0);
     assert_eq!(library.collection(&id).unwrap().updated_at_ms, 90);
     assert!(library.remove_source(&source, 91).is_err());
