@@ -10,12 +10,11 @@ use crate::error::StoreError;
 
 pub(crate) fn open_writer(path: &Path, max_bytes: Option<u64>) -> Result<Connection, StoreError> {
     let open = || -> rusqlite::Result<Connection> {
-        let connection = open_shared(path, max_bytes)?;
+        let connection = open_shared(path, max_bytes, PATIENCE)?;
         // The checkpoint is ours to run, after the acknowledgement.
         connection.execute_batch(
             "PRAGMA journal_mode = WAL;
-             PRAGMA wal_autocheckpoint = 0;
-             PRAGMA journal_size_limit = 67108864;",
+             PRAGMA wal_autocheckpoint = 0;",
         )?;
         Ok(connection)
     };
@@ -23,16 +22,21 @@ pub(crate) fn open_writer(path: &Path, max_bytes: Option<u64>) -> Result<Connect
 }
 
 /// Open for writing, by one process or several.
-pub(crate) fn open_shared(path: &Path, max_bytes: Option<u64>) -> rusqlite::Result<Connection> {
+pub(crate) fn open_shared(
+    path: &Path,
+    max_bytes: Option<u64>,
+    patience: Duration,
+) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(patience)?;
     // FULL: the write-ahead log is synced at every commit, so that what was acknowledged survives
     // the loss of power.
     connection.execute_batch(
         "PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
-         PRAGMA trusted_schema = OFF;",
+         PRAGMA trusted_schema = OFF;
+         PRAGMA journal_size_limit = 67108864;",
     )?;
     if let Some(max_bytes) = max_bytes {
         let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
@@ -114,7 +118,7 @@ pub(crate) fn genesis(connection: &Connection) -> rusqlite::Result<Hash> {
 
 /// Readers never block a writer nor a writer them; what is waited for is the recovery of the log after
 /// a crash, by whoever comes first, and in a file with several writers the one whose turn it is.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// More than the statements there are, so that none is prepared twice.
 const STATEMENTS: usize = 128;

@@ -30,10 +30,11 @@ mod worker;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::connection::open_shared;
+use crate::connection::{PATIENCE, open_shared};
 use crate::home;
 
 pub use approvals::{Approval, ApprovalAnswer, ApprovalState, NewApproval, Spent};
@@ -64,6 +65,15 @@ use error::Trouble;
 #[derive(Clone)]
 pub struct Library(Arc<Opened>);
 
+/// What can be said when a library is opened.
+#[derive(Clone, Debug)]
+pub struct LibraryOptions {
+    /// The file never grows beyond this; what does not fit is refused, as on a full disk.
+    pub max_bytes: Option<u64>,
+    /// How long to wait for others that write.
+    pub patience: Duration,
+}
+
 struct Opened {
     home: PathBuf,
     path: PathBuf,
@@ -83,31 +93,20 @@ impl Library {
     /// When the file is damaged, somebody else's or newer than this program, and when the disk does
     /// not let us.
     pub fn open(home: &Path, ids: impl Ids + Send + 'static) -> Result<Self, LibraryError> {
-        Self::open_sized(home, ids, None)
+        Self::open_with(home, ids, &LibraryOptions::default())
     }
 
-    /// Like [`Library::open`], for a file that never grows beyond `max_bytes`: what does not fit is
-    /// refused, as on a full disk.
-    ///
     /// # Errors
     ///
     /// As [`Library::open`].
-    pub fn open_limited(
+    pub fn open_with(
         home: &Path,
         ids: impl Ids + Send + 'static,
-        max_bytes: u64,
-    ) -> Result<Self, LibraryError> {
-        Self::open_sized(home, ids, Some(max_bytes))
-    }
-
-    fn open_sized(
-        home: &Path,
-        ids: impl Ids + Send + 'static,
-        max_bytes: Option<u64>,
+        options: &LibraryOptions,
     ) -> Result<Self, LibraryError> {
         let path = home.join("library.db");
         let mut ids = Box::new(ids);
-        let connection = open_connection(home, &path, max_bytes, &mut *ids)?;
+        let connection = open_connection(home, &path, options, &mut *ids)?;
         let state = Mutex::new(State { connection, ids });
         Ok(Self(Arc::new(Opened { home: home.to_owned(), path, state })))
     }
@@ -159,7 +158,7 @@ impl Library {
 fn open_connection(
     home: &Path,
     path: &Path,
-    max_bytes: Option<u64>,
+    options: &LibraryOptions,
     ids: &mut dyn Ids,
 ) -> Result<Connection, LibraryError> {
     let io = |error: std::io::Error| LibraryError::io(path, &error);
@@ -168,7 +167,8 @@ fn open_connection(
         home::make_folder(home).map_err(io)?;
         home::make_database_file(home, path).map_err(io)?;
     }
-    let mut connection = open_shared(path, max_bytes).map_err(database)?;
+    let mut connection =
+        open_shared(path, options.max_bytes, options.patience).map_err(database)?;
     if tables::is_newest(&connection, path)? {
         return Ok(connection);
     }
@@ -179,6 +179,12 @@ fn open_connection(
     connection.execute_batch("PRAGMA journal_mode = WAL").map_err(database)?;
     tables::prepare(&mut connection, path, ids)?;
     Ok(connection)
+}
+
+impl Default for LibraryOptions {
+    fn default() -> Self {
+        Self { max_bytes: None, patience: PATIENCE }
+    }
 }
 
 impl std::fmt::Debug for Library {

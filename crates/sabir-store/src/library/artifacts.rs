@@ -9,7 +9,7 @@ use super::error::{LibraryError, Trouble};
 use super::ids::{ArtifactId, CollectionId, Ids, SourceId};
 use super::limits::{MAX_BODY, MAX_LINE, MAX_TITLE, check_json, check_size, check_title};
 use super::named::named;
-use super::rows::{AsJson, Count, Named as _, all, count, first, run};
+use super::rows::{AsJson, Count, Named as _, count, first, run, some};
 use super::sources::{Fault, read_fault};
 use super::worker::{Worker, free_the_dead};
 use super::{Library, limits};
@@ -95,7 +95,7 @@ impl Library {
     }
 
     /// The newest first, those before the place `before`, if given; of one collection or of all. At
-    /// most `limit`, and never more than 1,000. Without their Markdown.
+    /// most `limit`, and never more than 1,000; an empty answer is the end. Without their Markdown.
     ///
     /// # Errors
     ///
@@ -113,7 +113,26 @@ impl Library {
                 "''",
                 "(?1 IS NULL OR a.collection = ?1) AND a.num < ?2 ORDER BY a.num DESC LIMIT ?3",
             );
-            all(connection, &sql, params![collection, before, limits::rows(limit)], read)
+            let parameters = params![collection, before, limits::rows(limit)];
+            some(connection, &sql, parameters, read, |artifact| artifact.config.len())
+        })
+    }
+
+    /// Whoever makes it finds out when it is finished, and nothing of it is kept.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such artifact. One that is done stays as it is.
+    pub fn cancel_artifact(
+        &self,
+        id: &ArtifactId,
+        now: u64,
+    ) -> Result<ArtifactStatus, LibraryError> {
+        self.write(|connection, _| {
+            let sql = "UPDATE artifacts SET status = 'cancelled', updated_at_ms = ?2
+                       WHERE id = ?1 AND status = 'running'";
+            run(connection, sql, params![id, Count(now)])?;
+            load(connection, id).map(|artifact| artifact.status)
         })
     }
 

@@ -8,7 +8,7 @@ use super::error::{LibraryError, Trouble};
 use super::ids::AuditId;
 use super::limits::{MAX_LINE, check_json, check_size};
 use super::named::named;
-use super::rows::{Count, all, count, first, run};
+use super::rows::{Count, count, first, run, some};
 use super::tables::library_id;
 use super::{Library, limits};
 use crate::chain::{Covered, Hash};
@@ -136,7 +136,8 @@ impl Library {
         })
     }
 
-    /// Those after the number `after`; at most `limit`, and never more than 1,000.
+    /// Those after the number `after`; at most `limit`, never more than 1,000 nor than about 32 MiB. An
+    /// empty answer is the end.
     ///
     /// # Errors
     ///
@@ -144,7 +145,8 @@ impl Library {
     pub fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditRow>, LibraryError> {
         self.read(|connection| {
             let sql = format!("{SELECT} WHERE seq > ?1 ORDER BY seq LIMIT ?2");
-            all(connection, &sql, params![Count(after), limits::rows(limit)], read)
+            let parameters = params![Count(after), limits::rows(limit)];
+            some(connection, &sql, parameters, read, |row| row.body.len())
         })
     }
 
@@ -156,7 +158,8 @@ impl Library {
     pub fn audit_of_call(&self, call_id: &str) -> Result<Vec<AuditRow>, LibraryError> {
         self.read(|connection| {
             let sql = format!("{SELECT} WHERE call_id = ?1 ORDER BY seq LIMIT ?2");
-            all(connection, &sql, params![call_id, limits::rows(usize::MAX)], read)
+            let parameters = params![call_id, limits::rows(usize::MAX)];
+            some(connection, &sql, parameters, read, |row| row.body.len())
         })
     }
 }

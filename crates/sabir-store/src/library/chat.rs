@@ -9,7 +9,7 @@ use super::error::{LibraryError, Trouble};
 use super::ids::{ChatId, CollectionId};
 use super::limits::{MAX_MESSAGE, check_json, check_size};
 use super::named::named;
-use super::rows::{Count, Named as _, all, count, first, run};
+use super::rows::{Count, Named as _, count, first, run, some};
 use super::{Library, limits};
 
 named! {
@@ -107,7 +107,7 @@ impl Library {
     }
 
     /// The newest messages, the oldest of them first; those before the place `before`, if given. At
-    /// most `limit`, and never more than 1,000.
+    /// most `limit`, never more than 1,000 nor than about 32 MiB. An empty answer is the beginning.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl Library {
             let before = Count(before.unwrap_or(u64::MAX));
             let sql = select("e.collection = ?1 AND e.num < ?2 ORDER BY e.num DESC LIMIT ?3");
             let parameters = params![collection, before, limits::rows(limit)];
-            let mut events = all(connection, &sql, parameters, read)?;
+            let mut events = some(connection, &sql, parameters, read, ChatEvent::bytes)?;
             events.reverse();
             Ok(events)
         })
@@ -136,6 +136,13 @@ impl Library {
     /// When there is no such collection.
     pub fn last_turn(&self, collection: &CollectionId) -> Result<u64, LibraryError> {
         self.read(|connection| last_turn(connection, collection.num(connection)?))
+    }
+}
+
+impl ChatEvent {
+    fn bytes(&self) -> usize {
+        let json = [&self.tool_calls, &self.tool_results, &self.model];
+        self.markdown.len() + json.into_iter().flatten().map(String::len).sum::<usize>()
     }
 }
 

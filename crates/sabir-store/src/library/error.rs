@@ -209,3 +209,18 @@ impl fmt::Display for Unsound {
         write!(f, "the library is not what was written: {}: {}", self.place, self.why)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_told_apart() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        connection.execute_batch("PRAGMA query_only = ON").unwrap();
+        let error = connection.execute_batch("CREATE TABLE t (x)").unwrap_err();
+        let path = Path::new("library.db");
+        let expected = LibraryError::ReadOnly { path: path.to_owned() };
+        assert_eq!(Trouble::from(error).at(path), expected);
+    }
+}

@@ -64,6 +64,30 @@ pub(crate) fn all<T>(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// As many rows as an answer may have bytes, by the account of `size`; at least one, if there is one.
+pub(crate) fn some<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+    mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    size: impl Fn(&T) -> usize,
+) -> Result<Vec<T>, Trouble> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(parameters)?;
+    let (mut values, mut bytes) = (Vec::new(), 0);
+    while bytes < MAX_ANSWER
+        && let Some(row) = rows.next()?
+    {
+        let value = read(row)?;
+        bytes += size(&value);
+        values.push(value);
+    }
+    Ok(values)
+}
+
+/// Four thousand pages, or sixteen of the largest.
+const MAX_ANSWER: usize = 32 << 20;
+
 pub(crate) fn first<T>(
     connection: &Connection,
     sql: &str,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::error::{LibraryError, Trouble};
 use super::ids::{ArtifactId, ChatId, CollectionId, RunId, SourceId};
 use super::limits::{MAX_LINE, MAX_PACKET, check_size};
-use super::rows::{Count, Named, all, count, first, maybe_count, run};
+use super::rows::{Count, Named, count, first, maybe_count, run, some};
 use super::sources::{Fault, read_fault};
 use super::{Library, limits};
 
@@ -112,7 +112,7 @@ impl Library {
     }
 
     /// The newest first, those before the place `before`, if given; of one collection or of all. At
-    /// most `limit`, and never more than 1,000.
+    /// most `limit`, never more than 1,000 nor than about 32 MiB. An empty answer is the end.
     ///
     /// # Errors
     ///
@@ -129,7 +129,10 @@ impl Library {
             let sql = select(
                 "(?1 IS NULL OR r.collection = ?1) AND r.num < ?2 ORDER BY r.num DESC LIMIT ?3",
             );
-            all(connection, &sql, params![collection, before, limits::rows(limit)], read)
+            let size = |run: &Run| {
+                run.request_redacted.len() + run.response_redacted.as_ref().map_or(0, String::len)
+            };
+            some(connection, &sql, params![collection, before, limits::rows(limit)], read, size)
         })
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{LibraryError, Trouble};
 use super::ids::{CollectionId, Ids, SourceId, VersionId};
 use super::limits::{MAX_ADDRESS, MAX_BODY, MAX_LINE, MAX_TITLE, check_json, check_size};
-use super::rows::{AsJson, Count, Named as _, all, count, first, run};
+use super::rows::{AsJson, Count, Named as _, count, first, run, some};
 use super::sources::validator;
 use super::{Library, limits};
 use crate::chain::Hash;
@@ -69,19 +69,27 @@ pub struct VersionText {
 }
 
 impl Library {
-    /// The oldest first, without texts.
+    /// The oldest first, without texts, those after the number `after`; at most `limit`. An empty
+    /// answer is the end.
     ///
     /// # Errors
     ///
     /// When there is no such source.
-    pub fn versions(&self, source: &SourceId) -> Result<Vec<Version>, LibraryError> {
+    pub fn versions(
+        &self,
+        source: &SourceId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Version>, LibraryError> {
         self.read(|connection| {
             let source = source.num(connection)?;
             let sql = format!(
                 "SELECT {COLUMNS} FROM source_versions AS v JOIN sources AS s ON s.num = v.source
-                 WHERE v.source = ?1 ORDER BY v.number LIMIT ?2"
+                 WHERE v.source = ?1 AND v.number > ?2 ORDER BY v.number LIMIT ?3"
             );
-            all(connection, &sql, params![source, limits::rows(usize::MAX)], read)
+            let size = |version: &Version| version.links.iter().map(SourceLink::bytes).sum();
+            let parameters = params![source, Count(after), limits::rows(limit)];
+            some(connection, &sql, parameters, read, size)
         })
     }
 
@@ -129,24 +137,18 @@ impl Library {
                 "{TEXTS} s.collection = ?1 AND s.num > ?2 AND v.num = s.current
                  ORDER BY s.num LIMIT ?3"
             );
-            let mut statement = connection.prepare_cached(&sql)?;
             let parameters = params![collection, Count(after), limits::rows(limit)];
-            let mut rows = statement.query(parameters)?;
-            let (mut texts, mut bytes) = (Vec::new(), 0);
-            while bytes < MAX_TEXTS
-                && let Some(row) = rows.next()?
-            {
-                let text = check_text(read_text(row)?)?;
-                bytes += text.markdown.len();
-                texts.push(text);
-            }
-            Ok(texts)
+            let texts = some(connection, &sql, parameters, read_text, |text| text.markdown.len())?;
+            texts.into_iter().map(check_text).collect()
         })
     }
 }
 
-/// Four thousand pages, or sixteen of the largest.
-const MAX_TEXTS: usize = 32 << 20;
+impl SourceLink {
+    fn bytes(&self) -> usize {
+        self.url.len() + self.text.len() + self.context.len()
+    }
+}
 
 /// The version that a capture led to.
 pub(crate) struct Kept {

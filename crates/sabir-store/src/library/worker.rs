@@ -142,11 +142,7 @@ impl Worker {
         self.library.write(|connection, _| {
             free_the_dead(connection, self.library.home(), now)?;
             let collection = scope.map(|id| id.num(connection)).transpose()?;
-            let sql = "SELECT j.num FROM capture_jobs AS j JOIN sources AS s ON s.num = j.source
-                       WHERE j.status = 'queued' AND j.not_before_ms <= ?1
-                         AND (?2 IS NULL OR s.collection = ?2)
-                       ORDER BY j.not_before_ms, j.num LIMIT 1";
-            let next = first(connection, sql, params![Count(now), collection], |row| row.get(0))?;
+            let next = first(connection, NEXT, params![Count(now), collection], |row| row.get(0))?;
             let Some(num): Option<i64> = next else { return Ok(None) };
             let sql = "UPDATE capture_jobs
                        SET status = 'running', worker = ?2, attempts = attempts + 1
@@ -234,6 +230,10 @@ struct Held {
     attempts: i64,
     max_attempts: i64,
 }
+
+const NEXT: &str = "SELECT j.num FROM capture_jobs AS j JOIN sources AS s ON s.num = j.source
+    WHERE j.status = 'queued' AND j.not_before_ms <= ?1 AND (?2 IS NULL OR s.collection = ?2)
+    ORDER BY j.not_before_ms, j.num LIMIT 1";
 
 const HELD: &str = "SELECT j.num, j.source, s.collection, j.status, j.attempts, j.max_attempts
     FROM capture_jobs AS j JOIN sources AS s ON s.num = j.source";

@@ -89,6 +89,9 @@ impl Drop for Child {
 fn runs_only_as_a_child() {
     let Some(role) = env::var_os(ROLE) else { return };
     let home = env::var_os(HOME).unwrap();
+    if let Some(role) = role.to_str().unwrap().strip_prefix("library ") {
+        return crate::library::child::run(role, Path::new(&home));
+    }
     let store = Store::open(Path::new(&home)).unwrap();
     match role.to_str().unwrap() {
         "hold" => {
@@ -141,7 +144,7 @@ fn append_until_it_fails(store: &Store) {
 }
 
 #[expect(clippy::print_stdout, reason = "the parent reads it")]
-fn report(text: &str) {
+pub(crate) fn report(text: &str) {
     // The harness leaves its own line open.
     println!("\n{MARK}{text}");
 }

@@ -8,6 +8,7 @@ mod child;
 mod crash;
 mod failure;
 mod home;
+mod library;
 mod migrate;
 mod model;
 mod reading;
