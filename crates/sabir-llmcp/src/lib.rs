@@ -5,6 +5,7 @@ mod answer;
 mod calculate;
 mod chunk;
 mod citation;
+mod cite;
 pub mod codes;
 mod context;
 mod contract;
@@ -27,6 +28,10 @@ pub use answer::{Answer, Mode, Note, read_answer};
 pub use calculate::{CalculateError, CalculateProblem, calculate};
 pub use chunk::{Chunk, choose_chunks, gap_mark, split_chunks};
 pub use citation::{Citation, Locator, LocatorKind};
+pub use cite::{
+    CitableSource, CitationStatus, MatchKind, Reason, SourceText, Verdict, verify_citation,
+    verify_quote,
+};
 pub use context::{
     CollectionIndex, CollectionSource, Comment, ContextContent, ContextDocument, ContextKind,
     ConversationTurn, Count, DocumentSource, Element, IndexEntry, Item, Link, OutlineEntry,
