@@ -60,9 +60,4 @@ pub use turns::{TurnError, Turns};
 pub use value::{
     Address, ArtifactId, CallId, CollectionId, Confidence, ConversationId, DocId, Finite, HandleId,
     List, MessageId, PacketId, SourceId, Text, Timestamp, ValueError, WebUrl, Whole,
-mod cite;
-
-pub use cite::{
-    CitableSource, CitationStatus, MatchKind, Reason, SourceText, Verdict, verify_citation,
-    verify_quote,
 };

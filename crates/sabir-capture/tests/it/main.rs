@@ -3,11 +3,9 @@
 mod browser;
 mod egress;
 mod fetch;
-mod pages;
-
-mod site;
 mod hostile;
 mod pages;
 mod pdf;
 mod render;
 mod rules;
+mod site;

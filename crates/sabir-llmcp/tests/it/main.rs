@@ -1,16 +1,16 @@
 //! The integration tests of sabir-llmcp, in one binary.
 
+mod answers;
 mod calculate;
 mod chunk;
 mod contract;
 mod fence;
 mod fenced;
+mod hostile;
 mod pack;
+mod packets;
 mod packing_rules;
 mod redact;
-mod answers;
-mod hostile;
-mod packets;
 mod rules;
 mod schema;
 mod show;
