@@ -1,7 +1,7 @@
 //! Citations of an answer, each held against the text that was captured. What a model says of its own
 //! citations, where they are and how sure it is, is not believed.
 
-use sabir_llmcp::Citation;
+use sabir_llmcp::{CitableSource, Citation, MatchKind, SourceText, Verdict, verify_citation};
 use sabir_store::library::{CitationStatus, NewCitation, VersionId};
 use serde::Serialize;
 
@@ -44,8 +44,69 @@ impl Cited {
     }
 }
 
-/// Holds each citation against its source.
+/// Holds each citation against the text that it names.
 pub(super) fn verify(citations: &[Citation], texts: &[Citable]) -> Vec<Cited> {
-    let _ = texts;
-    citations.iter().map(|_| unreachable!()).collect()
+    let named: Vec<&str> = citations.iter().map(name_of).collect();
+    let is_named = |text: &&Citable| named.contains(&text.id.as_str());
+    // Reading a text for quotes costs a pass over it, so only those that are cited are read.
+    let read: Vec<(&Citable, SourceText, String)> = texts
+        .iter()
+        .filter(is_named)
+        .map(|text| {
+            let hash = sabir_store::Hash::of(text.markdown.as_bytes()).to_string();
+            (text, SourceText::new(&text.markdown), hash)
+        })
+        .collect();
+    let sources: Vec<CitableSource<'_>> = read
+        .iter()
+        .map(|(text, words, hash)| CitableSource {
+            id: &text.id,
+            hash,
+            url: text.url.as_deref(),
+            text: words,
+        })
+        .collect();
+    let cited = |(number, citation): (usize, &Citation)| {
+        let name = name_of(citation);
+        let quote = citation.quote.as_deref().unwrap_or_default();
+        let verdict = verify_citation(quote, name, &sources);
+        let text = texts.iter().find(|text| text.id == name);
+        Cited::new(number, name, verdict, text)
+    };
+    (1..).zip(citations).map(cited).collect()
+}
+
+/// A source where one is named, a document otherwise.
+fn name_of(citation: &Citation) -> &str {
+    let source = citation.source_id.as_ref().map(|id| id.as_str());
+    source.or(citation.doc_id.as_ref().map(|id| id.as_str())).unwrap_or_default()
+}
+
+impl Cited {
+    fn new(number: usize, name: &str, verdict: Verdict, text: Option<&Citable>) -> Self {
+        let is_found = verdict.how.is_some();
+        let how = match verdict.reason {
+            Some(reason) => reason.code(),
+            None => verdict.how.map_or("", MatchKind::word),
+        };
+        Self {
+            number,
+            quote: verdict.quote,
+            status: match verdict.status {
+                sabir_llmcp::CitationStatus::Verified => CitationStatus::Verified,
+                sabir_llmcp::CitationStatus::Repaired => CitationStatus::Repaired,
+                sabir_llmcp::CitationStatus::Ambiguous => CitationStatus::Ambiguous,
+                sabir_llmcp::CitationStatus::Unverified => CitationStatus::Unverified,
+                sabir_llmcp::CitationStatus::UnknownSource => CitationStatus::UnknownSource,
+            },
+            source_id: name.to_owned(),
+            title: text.map(|text| text.title.clone()).unwrap_or_default(),
+            url: verdict.url,
+            start: is_found.then_some(verdict.start),
+            end: is_found.then_some(verdict.end),
+            how: how.to_owned(),
+            link: verdict.link,
+            version: text.and_then(|text| text.version.clone()),
+        }
+    }
 }
