@@ -28,7 +28,7 @@ use sabir_store::library::{Library, LibraryError};
 use tokio::sync::Mutex;
 
 pub use answer::{Answered, Ask, ToolSet};
-pub use artifact::{Made, ShareFormat, Shared, transform_kinds};
+pub use artifact::{Made, ShareFormat, Shared, transform_kinds, write_new};
 pub use cited::Cited;
 pub use collect::{CaptureNews, CaptureOptions, CaptureReport, Kept};
 pub use data::check_data;

@@ -23,7 +23,7 @@ pub use desk::{
     Answered, Ask, CallReport, CaptureNews, CaptureOptions, CaptureReport, Cited, Desk, DeskError,
     DeskModel, DeskSetup, Input, InputError, Integrations, Kept, Made, PDF_ARGUMENT, Petition,
     Reading, ShareFormat, Shared, ToolSet, USUAL_BUDGET, check_data, open_library, transform_kinds,
-    written,
+    write_new, written,
 };
 pub use engine::{Connection, Defaults, Engine, Incoming, Setup, Shown};
 pub use error::HostError;

@@ -62,7 +62,7 @@ impl AgentArgs {
         let home = self.model.home.resolve()?;
         let config = self.model.config_file()?;
         let providers = self.model.providers()?;
-        let mcp = servers(&config)?;
+        let mcp = Self::servers(&config)?;
         let cwd = std::env::current_dir().context("the working directory is gone")?;
         let defaults = Defaults {
             model: self.model.model.clone(),
@@ -84,6 +84,21 @@ impl AgentArgs {
             sandbox_policy: self.sandbox_policy(),
             ..ConfigureSession::default()
         }
+    }
+
+    /// The servers of tools that a file lists; one that is not there lists none.
+    pub(crate) fn servers(path: &Path) -> anyhow::Result<McpConfig> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => {
+                return Err(error).with_context(|| format!("{}: cannot be read", path.display()));
+            }
+        };
+        McpConfig::parse(&text).map_err(|error| {
+            let help = error.help();
+            anyhow::anyhow!("{}: {error}: {help}", path.display())
+        })
     }
 
     /// What runs commands.
@@ -109,21 +124,6 @@ impl AgentArgs {
             })
         })
     }
-}
-
-/// The servers of tools that a file lists; one that is not there lists none.
-fn servers(path: &Path) -> anyhow::Result<McpConfig> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => {
-            return Err(error).with_context(|| format!("{}: cannot be read", path.display()));
-        }
-    };
-    McpConfig::parse(&text).map_err(|error| {
-        let help = error.help();
-        anyhow::anyhow!("{}: {error}: {help}", path.display())
-    })
 }
 
 /// A runtime for the commands that wait for several things at once.

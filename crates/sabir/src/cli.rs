@@ -9,8 +9,8 @@ use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
 use crate::{
-    acp, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, proto, run, sandbox,
-    sessions, tokens,
+    acp, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, proto, research, run,
+    sandbox, sessions, tokens,
 };
 
 /// The lingua franca for language-model agents.
@@ -24,6 +24,16 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::RunArgs),
+    #[command(subcommand)]
+    Collection(research::collection::CollectionCommand),
+    Capture(Box<research::capture::CaptureArgs>),
+    Ask(Box<research::ask::AskArgs>),
+    Transform(Box<research::transform::TransformArgs>),
+    Share(research::share::ShareArgs),
+    Search(research::search::SearchArgs),
+    Summarize(Box<research::page::SummarizeArgs>),
+    Extract(Box<research::page::ExtractArgs>),
+    Render(research::render::RenderArgs),
     Resume(sessions::ResumeArgs),
     Fork(sessions::ForkArgs),
     Sessions(sessions::SessionsArgs),
@@ -234,6 +244,15 @@ impl Command {
             Command::Tokens(args) => args.run(output, notes),
             Command::Patch(args) => args.run(output, notes),
             Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
+            Command::Collection(command) => command.run(output, notes),
+            Command::Capture(args) => args.run(output, notes),
+            Command::Ask(args) => args.run(output, notes),
+            Command::Transform(args) => args.run(output, notes),
+            Command::Share(args) => args.run(output, notes),
+            Command::Search(args) => args.run(output, notes),
+            Command::Summarize(args) => args.run(output, notes),
+            Command::Extract(args) => args.run(output, notes),
+            Command::Render(args) => args.run(output),
             Command::Sessions(args) => args.run(output, notes),
             Command::Replay(args) => args.run(output, notes),
             Command::Audit(command) => command.run(output, notes),

@@ -29,6 +29,7 @@ mod place;
 mod proto;
 mod render;
 mod report;
+mod research;
 mod run;
 mod sandbox;
 mod sessions;
@@ -41,8 +42,14 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     // Before anything else: a helper must not have started a thread.
-    if args.next().is_some_and(|first| first == sabir_host::sandbox::HELPER_ARGUMENT) {
-        return sabir_host::sandbox::main(args);
+    match args.next() {
+        Some(first) if first == sabir_host::sandbox::HELPER_ARGUMENT => {
+            return sabir_host::sandbox::main(args);
+        }
+        Some(first) if first == sabir_host::PDF_ARGUMENT => {
+            return sabir_capture::run_pdf_child(std::io::stdin().lock(), std::io::stdout().lock());
+        }
+        _ => {}
     }
     sabir_host::secrets::receive();
     // Without it the program works as well, only less secretly.

@@ -192,7 +192,7 @@ impl Desk {
 
 /// Writes a file that was not there before, into this very folder: a name from a model or a page
 /// does not choose another one, and nothing is overwritten.
-pub(super) fn write_new(
+pub fn write_new(
     folder: &Path,
     name: &str,
     format: ShareFormat,

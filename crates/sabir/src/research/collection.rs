@@ -1,0 +1,239 @@
+//! `sabir collection`: what is collected.
+
+use std::io::Write as _;
+
+use clap::{Args, Subcommand};
+use sabir_base::text::one_line;
+use sabir_host::{open_library, written};
+use sabir_store::library::{Collection, Library, LibraryError, Source, SourceStatus};
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::home::HomeArgs;
+use crate::output::{Notes, Output};
+
+/// Make, list and look at collections of sources
+#[derive(Debug, Subcommand)]
+pub(crate) enum CollectionCommand {
+    New(NewArgs),
+    List(ListArgs),
+    Show(ShowArgs),
+    Delete(DeleteArgs),
+}
+
+/// Make a collection
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir collection new tides
+  sabir collection new \"Model releases\" --tag models --tag 2026
+
+Prints the id. One that exists already is not made again: its id is printed, and the exit code is 1.")]
+pub(crate) struct NewArgs {
+    /// What it is called; other commands find it by this name or its id
+    title: String,
+    /// A word to sort it by; can be given several times
+    #[arg(long = "tag", value_name = "WORD")]
+    tags: Vec<String>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    home: HomeArgs,
+}
+
+/// List the collections
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir collection list
+  sabir collection list --json | jq -r '.[].id'")]
+pub(crate) struct ListArgs {
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    home: HomeArgs,
+}
+
+/// Show a collection and its sources
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir collection show tides
+  sabir collection show tides --json | jq -r '.sources[].url'")]
+pub(crate) struct ShowArgs {
+    /// Its name or id
+    name: String,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    home: HomeArgs,
+}
+
+/// Delete a collection with its sources and its conversation; artifacts stay
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir collection delete tides --yes")]
+pub(crate) struct DeleteArgs {
+    /// Its name or id
+    name: String,
+    /// Really
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    home: HomeArgs,
+}
+
+impl CollectionCommand {
+    pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        match self {
+            Self::New(args) => args.run(output, notes),
+            Self::List(args) => args.run(output),
+            Self::Show(args) => args.run(output),
+            Self::Delete(args) => args.run(notes),
+        }
+    }
+}
+
+impl NewArgs {
+    fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        let library = open_library(&self.home.resolve()?)?;
+        let (id, exit) = match library.create_collection(&self.title, &self.tags, now_ms()) {
+            Ok(made) => (made.id, Exit::Done),
+            Err(LibraryError::TitleTaken { title, id }) => {
+                notes.line(format_args!("there is a collection {title:?} already"));
+                (id, Exit::Found)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        match self.json {
+            true => writeln!(output, "{}", json!({ "id": id, "title": self.title }))?,
+            false => writeln!(output, "{id}")?,
+        }
+        Ok(exit)
+    }
+}
+
+impl ListArgs {
+    fn run(self, output: &mut Output) -> anyhow::Result<Exit> {
+        let library = open_library(&self.home.resolve()?)?;
+        let mut listed = Vec::new();
+        let mut after = 0;
+        loop {
+            let some = library.collections(after, PAGE)?;
+            let Some(last) = some.last() else { break };
+            after = last.num;
+            listed.extend(some);
+        }
+        let mut objects = Vec::new();
+        for collection in &listed {
+            let counts = library.collection_counts(&collection.id)?;
+            let Collection { id, title, tags, updated_at_ms, .. } = collection;
+            match self.json {
+                true => objects.push(json!({
+                    "id": id, "title": title, "tags": tags, "counts": counts,
+                    "updated_at": written(*updated_at_ms),
+                })),
+                false => {
+                    let title = one_line(title, 60);
+                    let (captured, words) = (counts.captured, counts.words);
+                    writeln!(output, "{id}  {title}  {captured} sources, {words} words")?;
+                }
+            }
+        }
+        if self.json {
+            writeln!(output, "{}", json!(objects))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl ShowArgs {
+    fn run(self, output: &mut Output) -> anyhow::Result<Exit> {
+        let library = open_library(&self.home.resolve()?)?;
+        let collection = library.find_collection(&self.name)?;
+        let counts = library.collection_counts(&collection.id)?;
+        let sources = all_sources(&library, &collection)?;
+        if self.json {
+            let listed: Vec<_> = sources.iter().map(source_json).collect();
+            let object = json!({
+                "id": collection.id, "title": collection.title, "tags": collection.tags,
+                "counts": counts, "sources": listed,
+                "created_at": written(collection.created_at_ms),
+                "updated_at": written(collection.updated_at_ms),
+            });
+            writeln!(output, "{object}")?;
+            return Ok(Exit::Done);
+        }
+        writeln!(output, "{}  {}", collection.id, one_line(&collection.title, 200))?;
+        writeln!(
+            output,
+            "{} captured, {} waiting, {} failed; {} words, {} questions and answers, {} artifacts",
+            counts.captured,
+            counts.pending,
+            counts.failed,
+            counts.words,
+            counts.messages,
+            counts.artifacts
+        )?;
+        for source in &sources {
+            let status = source.status.as_str();
+            write!(output, "{}  {status:8}  {}", source.id, one_line(&source.title, 70))?;
+            if let Some(address) = &source.origin.address {
+                write!(output, "  {}", one_line(address, 200))?;
+            }
+            if let Some(fault) = &source.fault {
+                write!(output, "  ({})", one_line(&fault.text, 120))?;
+            }
+            writeln!(output)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn all_sources(library: &Library, collection: &Collection) -> Result<Vec<Source>, LibraryError> {
+    let (mut sources, mut after) = (Vec::new(), 0);
+    loop {
+        let some = library.sources(&collection.id, after, PAGE)?;
+        let Some(last) = some.last() else { return Ok(sources) };
+        after = last.num;
+        sources.extend(some);
+    }
+}
+
+fn source_json(source: &Source) -> serde_json::Value {
+    json!({
+        "id": source.id, "title": source.title, "status": source.status,
+        "kind": source.origin.kind, "url": source.origin.address, "error": source.fault,
+        "added_at": written(source.added_at_ms),
+        "is_captured": source.status == SourceStatus::Captured,
+    })
+}
+
+impl DeleteArgs {
+    fn run(self, notes: &mut Notes) -> anyhow::Result<Exit> {
+        let library = open_library(&self.home.resolve()?)?;
+        let collection = library.find_collection(&self.name)?;
+        if !self.yes {
+            let sources = library.collection_counts(&collection.id)?;
+            anyhow::bail!(
+                "{:?} has {} sources; say --yes to delete it",
+                collection.title,
+                sources.captured + sources.pending + sources.failed
+            );
+        }
+        library.delete_collection(&collection.id)?;
+        notes.line(format_args!("deleted {}", collection.id));
+        Ok(Exit::Done)
+    }
+}
+
+pub(super) fn now_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
+}
+
+const PAGE: usize = 500;

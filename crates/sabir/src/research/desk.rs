@@ -1,0 +1,159 @@
+//! What the commands at the desk share: how it is opened, and how it is stopped.
+
+use anyhow::Context;
+use clap::Args;
+use sabir_capture::HostPort;
+use sabir_host::{
+    Desk, DeskError, DeskModel, DeskSetup, Integrations, McpConfig, ModelClient, USUAL_BUDGET,
+};
+use sabir_policy::PolicyDoc;
+use sabir_store::library::Collection;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent_args::{AgentArgs, runtime};
+use crate::home::HomeArgs;
+use crate::model_args::ModelArgs;
+use crate::signals::Signals;
+
+/// The model that is built in, by its name.
+const EXTRACTIVE: &str = "extractive";
+
+/// Which model answers, and where it may fetch from.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DeskArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) egress: EgressArgs,
+    /// How many tokens the model is given at once
+    #[arg(long, value_name = "N", default_value_t = USUAL_BUDGET)]
+    pub(crate) budget: usize,
+}
+
+/// Where it may fetch from.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct EgressArgs {
+    /// Reach this address although it is not public; can be given several times
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) allow_egress: Vec<HostPort>,
+}
+
+/// How much a person sees of the browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sight {
+    Hidden,
+    Visible,
+}
+
+impl DeskArgs {
+    pub(crate) fn open(&self, sight: Sight) -> anyhow::Result<Desk> {
+        let model = self.chosen()?;
+        let integrations = Integrations {
+            config: servers(&self.model)?,
+            helper: std::env::current_exe().context("this program cannot find itself")?,
+        };
+        open(&self.model.home, &self.egress, model, Some(integrations), sight)
+    }
+
+    /// The built-in model, unless it is said who else should answer.
+    fn chosen(&self) -> anyhow::Result<DeskModel> {
+        let said = self.model.model.as_deref();
+        let providers = self.model.providers()?;
+        let is_configured = providers.names().next().is_some();
+        if said == Some(EXTRACTIVE) || !(self.model.is_said() || is_configured) {
+            return Ok(DeskModel::Extractive);
+        }
+        let environment = |name: &str| sabir_host::secrets::var(name)?.into_string().ok();
+        let provider = providers.resolve(&[&self.model.settings()], &environment)?;
+        let model = said.map(str::to_owned).or_else(|| provider.model.clone());
+        let model = model.context("no model is named: say --model NAME, or --model extractive")?;
+        let client = ModelClient::new(provider)?;
+        Ok(DeskModel::Server { client, model, budget: self.budget })
+    }
+}
+
+/// A desk for commands that ask no model.
+pub(crate) fn open_without_model(home: &HomeArgs, egress: &EgressArgs) -> anyhow::Result<Desk> {
+    open(home, egress, DeskModel::Extractive, None, Sight::Hidden)
+}
+
+fn open(
+    home: &HomeArgs,
+    egress: &EgressArgs,
+    model: DeskModel,
+    integrations: Option<Integrations>,
+    sight: Sight,
+) -> anyhow::Result<Desk> {
+    let home = home.resolve()?;
+    let policy = policy(&home.join(POLICY))?;
+    Ok(Desk::open(DeskSetup {
+        home,
+        allow_egress: egress.allow_egress.clone(),
+        program: std::env::current_exe().context("this program cannot find itself")?,
+        model,
+        policy,
+        integrations,
+        visible_browser: sight == Sight::Visible,
+    })?)
+}
+
+fn policy(path: &std::path::Path) -> anyhow::Result<PolicyDoc> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => {
+            PolicyDoc::parse(&text).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(PolicyDoc::default()),
+        Err(error) => Err(error).with_context(|| format!("{}: cannot be read", path.display())),
+    }
+}
+
+fn servers(model: &ModelArgs) -> anyhow::Result<McpConfig> {
+    AgentArgs::servers(&model.config_file()?)
+}
+
+/// Runs what waits for pages and models, until it is done or somebody says stop.
+pub(crate) fn block_on<T>(
+    work: impl AsyncFnOnce(&CancellationToken) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let runtime = runtime()?;
+    let stop = CancellationToken::new();
+    let done = runtime.block_on(async {
+        let work = work(&stop);
+        tokio::pin!(work);
+        let mut signals = Signals::listen();
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                _ = signals.next() => {
+                    if stop.is_cancelled() {
+                        // Twice is meant.
+                        return Err(DeskError::Stopped.into());
+                    }
+                    stop.cancel();
+                }
+            }
+        }
+    });
+    // A thread may still be waiting for a line on standard input.
+    runtime.shutdown_background();
+    done
+}
+
+/// The collection of this name or id.
+pub(crate) fn find(desk: &Desk, name: &str) -> anyhow::Result<Collection> {
+    desk.library().find_collection(name).map_err(|error| {
+        use sabir_store::library::LibraryError;
+        match error {
+            LibraryError::NotFound { ref near, .. } => {
+                let hint = match near.first() {
+                    Some(near) => format!("did you mean {near:?}?"),
+                    None => format!("make it: sabir collection new {name:?}"),
+                };
+                anyhow::anyhow!("there is no collection {name:?}: {hint}")
+            }
+            error => error.into(),
+        }
+    })
+}
+
+const POLICY: &str = "policy.toml";

@@ -1,0 +1,147 @@
+//! `sabir summarize` and `sabir extract`: one page, without a collection.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use sabir_base::text::with_hidden_shown;
+use sabir_host::{Answered, Desk, DeskError, Reading};
+use serde_json::Value;
+
+use super::capture::{ReadArgs, name_of, parse_or_stdin};
+use super::cited;
+use super::desk::{DeskArgs, Sight, block_on};
+use crate::exit::Exit;
+use crate::output::{Notes, Output};
+
+/// Sum up one page or file, with citations
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir summarize https://example.org/tides
+  sabir summarize report.pdf --style detailed
+  curl -s https://example.org | sabir summarize -
+
+Exit codes:
+  0  there is a summary
+  2  the page cannot be read, or the model failed")]
+pub(crate) struct SummarizeArgs {
+    /// An address, a file, or - for standard input
+    #[arg(value_name = "URL|FILE")]
+    input: String,
+    /// How much is said
+    #[arg(long, value_enum, value_name = "STYLE", default_value = "concise")]
+    style: Style,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: ReadArgs,
+    #[command(flatten)]
+    desk: DeskArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Style {
+    Concise,
+    Detailed,
+}
+
+/// Extract data from one page or file, by a JSON Schema
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir extract --schema product.json https://example.org/lamp
+  sabir extract --schema product.json page.html | jq .price
+
+The data is on standard output and fits the schema; what was found where is on standard error.
+
+Exit codes:
+  0  there is data
+  1  the page does not have what the schema asks for
+  2  the page or the schema cannot be read, or the model failed")]
+pub(crate) struct ExtractArgs {
+    /// An address, a file, or - for standard input
+    #[arg(value_name = "URL|FILE")]
+    input: String,
+    /// A file with a JSON Schema
+    #[arg(long, value_name = "FILE")]
+    schema: PathBuf,
+    /// Print a JSON object with the data, the answer and its citations
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: ReadArgs,
+    #[command(flatten)]
+    desk: DeskArgs,
+}
+
+impl SummarizeArgs {
+    pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        let desk = self.desk.open(Sight::Hidden)?;
+        let style = match self.style {
+            Style::Concise => "concise",
+            Style::Detailed => "detailed",
+        };
+        let name = name_of(&self.input);
+        let answered = block_on(async |stop| {
+            let reading = read(&desk, &self.input, &self.reading, stop).await?;
+            Ok(desk.summarize(&reading, &name, Some(style), stop).await?)
+        })?;
+        tell_notes(&answered, notes);
+        match self.json {
+            true => writeln!(output, "{}", cited::to_json(&answered))?,
+            false => cited::print(output, &answered)?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl ExtractArgs {
+    pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        let path = self.schema.display();
+        let schema = std::fs::read_to_string(&self.schema)
+            .with_context(|| format!("{path}: cannot be read"))?;
+        let schema: Value =
+            serde_json::from_str(&schema).with_context(|| format!("{path}: is no JSON"))?;
+        let desk = self.desk.open(Sight::Hidden)?;
+        let name = name_of(&self.input);
+        let answered = block_on(async |stop| {
+            let reading = read(&desk, &self.input, &self.reading, stop).await?;
+            Ok(desk.extract(&reading, &name, &schema, stop).await?)
+        })?;
+        tell_notes(&answered, notes);
+        if self.json {
+            writeln!(output, "{}", cited::to_json(&answered))?;
+        } else {
+            let mut said = Vec::new();
+            cited::print(&mut said, &answered)?;
+            notes.line(String::from_utf8_lossy(&said).trim_end());
+            if let Some(data) = &answered.data {
+                writeln!(output, "{data:#}")?;
+            }
+        }
+        Ok(if answered.data.is_some() { Exit::Done } else { Exit::Found })
+    }
+}
+
+async fn read(
+    desk: &Desk,
+    input: &str,
+    options: &ReadArgs,
+    stop: &tokio_util::sync::CancellationToken,
+) -> anyhow::Result<Reading> {
+    let input = parse_or_stdin(input)?;
+    let options = options.options();
+    tokio::select! {
+        () = stop.cancelled() => Err(DeskError::Stopped.into()),
+        read = desk.read(&input, &options) => Ok(read?),
+    }
+}
+
+fn tell_notes(answered: &Answered, notes: &mut Notes) {
+    for note in &answered.notes {
+        notes.line(format_args!("note: {}", with_hidden_shown(note)));
+    }
+}
