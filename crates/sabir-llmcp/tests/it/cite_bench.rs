@@ -194,7 +194,7 @@ fn harmful(sentence: &str, at: usize, text: &Text, dice: &mut Dice) -> Vec<(&'st
         ]
         .contains(&word.as_str())
     };
-    if let Some(not) = words.iter().position(|word| is_not(word)) {
+    if let Some(not) = words.iter().position(is_not) {
         let mut fewer = words.clone();
         fewer.remove(not);
         push("negation dropped", Some(fewer.join(" ")));
