@@ -136,12 +136,23 @@ fn harmless(sentence: &str, dice: &mut Dice) -> Vec<(&'static str, String)> {
         ("commas dropped", sentence.replace(", ", " ")),
         ("ellipsis at the ends", format!("…{}...", sentence.trim_end_matches(['.', '。', '?']))),
     ];
-    if words.len() >= 12 {
-        let clause = words[..words.len() - 4].join(" ");
-        let is_fair = |word: &str| word.chars().all(|c| c.is_alphabetic()) && word.len() > 3;
-        if words[words.len() - 6..].iter().all(|word| is_fair(word)) {
-            out.push(("beginning", clause));
-        }
+    if let Some((clause, _)) = sentence.rsplit_once(", ")
+        && clause.split_whitespace().count() >= 6
+    {
+        out.push(("up to a comma", clause.to_owned()));
+    }
+    if let Some((_, clause)) = sentence.split_once(", ")
+        && clause.split_whitespace().count() >= 6
+    {
+        out.push(("behind a comma", clause.to_owned()));
+    }
+    // Words of letters only; what the verifier takes for a number or a turn is its own business.
+    let is_plain = |word: &&str| word.len() > 3 && word.chars().all(|c| c.is_lowercase());
+    if words.len() >= 10
+        && let Some(at) = (3..words.len() - 4).find(|at| is_plain(&words[*at]))
+    {
+        let quote = format!("{} … {}", words[..at].join(" "), words[at + 1..].join(" "));
+        out.push(("one word left out", quote));
     }
     if let Some(word) = long_word(sentence, dice) {
         let (left, right) = word.split_at(4);
