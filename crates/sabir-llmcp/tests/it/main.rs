@@ -16,3 +16,7 @@ mod schema;
 mod show;
 mod tools;
 mod turns;
+mod cite;
+mod cite_bench;
+mod cite_hostile;
+mod cite_rules;
