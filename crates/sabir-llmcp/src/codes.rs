@@ -6,14 +6,14 @@
 
 sabir_base::codes! {
     "LC001" NOT_JSON "not-json" "The text is not JSON.";
-    "LC002" DUPLICATE_KEY "duplicate-key" "A key stands twice in one object.";
-    "LC003" TOO_DEEP "too-deep" "Arrays and objects nest deeper than the limit.";
+    "LC002" DUPLICATE_KEY "repeated-key" "A key stands twice in one object.";
+    "LC003" TOO_DEEP "nested-too-deep" "Arrays and objects nest deeper than the limit.";
     "LC004" TOO_LARGE "too-large" "The packet is larger than the limit.";
     "LC005" BAD_ESCAPE "bad-escape" "An escape in a string names no character.";
     "LC006" TOO_MANY_PROBLEMS "too-many-problems" "There are more problems than are worth listing.";
 
     "LC101" WRONG_TYPE "wrong-type" "A value has another type than its place asks for.";
-    "LC102" MISSING_KEY "missing-key" "An object lacks a key that it cannot do without.";
+    "LC102" MISSING_KEY "absent-key" "An object lacks a key that it cannot do without.";
     "LC103" UNKNOWN_KEY "unknown-key" "An object has a key that does not belong there.";
     "LC104" UNKNOWN_CHOICE "unknown-choice" "A value is none of those that its place allows.";
     "LC105" OUT_OF_RANGE "out-of-range" "A number, or the length of a list, is outside of its limits.";

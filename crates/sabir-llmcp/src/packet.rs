@@ -1,12 +1,12 @@
 //! What every packet begins with, and which packets there are. It knows neither what is asked nor
 //! what is answered.
 
-use sabir_base::json::JsonValue;
+use sabir_base::json::{JsonKind, JsonValue};
 
 use crate::problem::{Problems, read_json};
 use crate::value::{ConversationId, PacketId, Timestamp, Whole};
-use crate::wire::{Wire, choice, constant, record};
-use crate::{Parsed, Request, Response, codes};
+use crate::wire::{Wire, choice, constant, expect, record};
+use crate::{DataCheck, Parsed, Request, Response, codes};
 
 /// Of every packet: which one it is, when it was made, where it belongs, who sends it.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,32 +56,46 @@ pub enum Packet {
 }
 
 impl Packet {
-    /// Reads a packet by what its `type` says. A response is compared with `request`, if there is
-    /// one.
+    /// Reads a packet by what its `type` says. With a `request` it has to be a response, which is
+    /// compared with it.
     pub fn parse(text: &str, request: Option<&Request>) -> Parsed<Packet> {
-        let mut problems = Problems::default();
-        match kind_of(text, &mut problems) {
-            Some(PacketKind::Request) => Request::parse(text).map(Packet::Request),
-            Some(PacketKind::Response) => Response::parse(text, request).map(Packet::Response),
-            None => Parsed::new(None, problems),
-        }
+        parse(text, request, |text| Response::parse(text, request))
+    }
+
+    /// The same with a request, and the data of `web.extract` is compared with its schema.
+    pub fn parse_with(text: &str, request: &Request, check_data: DataCheck<'_>) -> Parsed<Packet> {
+        parse(text, Some(request), |text| Response::parse_with(text, request, check_data))
     }
 }
 
-fn kind_of(text: &str, problems: &mut Problems) -> Option<PacketKind> {
-    record! {
-        /// The one key that is looked at.
-        struct Head {
-            "type" needed kind: PacketKind,
-        }
+fn parse(
+    text: &str,
+    request: Option<&Request>,
+    read_response: impl FnOnce(&str) -> Parsed<Response>,
+) -> Parsed<Packet> {
+    let mut problems = Problems::default();
+    match kind_of(text, request, &mut problems) {
+        Some(PacketKind::Request) => Request::parse(text).map(Packet::Request),
+        Some(PacketKind::Response) => read_response(text).map(Packet::Response),
+        None => Parsed::new(None, problems),
     }
+}
+
+fn kind_of(text: &str, request: Option<&Request>, problems: &mut Problems) -> Option<PacketKind> {
     let json = read_json(text, MAX_REQUEST_BYTES, problems)?;
     let top = json.top();
-    match top.get("type") {
-        Some(kind) => PacketKind::read(kind, problems),
-        // It says what is missing, or that this is no object at all.
-        None => Head::read(top, &mut *problems).map(|head| head.kind),
+    expect(top, JsonKind::Object, problems)?;
+    let Some(value) = top.get("type") else {
+        problems.error(top, codes::MISSING_KEY, "the key \"type\" is missing");
+        return None;
+    };
+    let kind = PacketKind::read(value, problems)?;
+    if kind == PacketKind::Request && request.is_some() {
+        let message = "a request cannot answer a request";
+        problems.error(value, codes::WRONG_PACKET_TYPE, message);
+        return None;
     }
+    Some(kind)
 }
 
 record! {

@@ -22,7 +22,8 @@ pub enum ValueError {
     NotUrl { text: String },
     WrongScheme { scheme: String, allowed: &'static [&'static str] },
     NotWhole { text: String },
-    OutOfRange { least: String, most: String },
+    NotFinite,
+    OutOfRange { least: u64, most: u64 },
     WrongCount { least: usize, most: usize, found: usize },
 }
 
@@ -34,7 +35,9 @@ impl ValueError {
             ValueError::NotTime { .. } => codes::BAD_TIME,
             ValueError::NotUrl { .. } | ValueError::WrongScheme { .. } => codes::BAD_URL,
             ValueError::NotWhole { .. } => codes::WRONG_TYPE,
-            ValueError::OutOfRange { .. } | ValueError::WrongCount { .. } => codes::OUT_OF_RANGE,
+            ValueError::NotFinite
+            | ValueError::OutOfRange { .. }
+            | ValueError::WrongCount { .. } => codes::OUT_OF_RANGE,
         }
     }
 }
@@ -55,6 +58,7 @@ impl fmt::Display for ValueError {
             ValueError::NotWhole { text } => {
                 write!(f, "expected a whole number, found {}", sabir_base::text::clip(text, 60))
             }
+            ValueError::NotFinite => f.write_str("the number is too great"),
             ValueError::OutOfRange { least, most } => {
                 write!(f, "expected a number from {least} to {most}")
             }
@@ -202,7 +206,7 @@ impl<const MIN: u64, const MAX: u64> Whole<MIN, MAX> {
     }
 
     fn out_of_range() -> ValueError {
-        ValueError::OutOfRange { least: MIN.to_string(), most: MAX.to_string() }
+        ValueError::OutOfRange { least: MIN, most: MAX }
     }
 
     /// JSON has one kind of number: `7.0` is seven.
@@ -243,10 +247,7 @@ impl Finite {
     pub fn new(number: f64) -> Result<Self, ValueError> {
         match number.is_finite() {
             true => Ok(Self(number)),
-            false => Err(ValueError::OutOfRange {
-                least: f64::MIN.to_string(),
-                most: f64::MAX.to_string(),
-            }),
+            false => Err(ValueError::NotFinite),
         }
     }
 
@@ -277,7 +278,7 @@ impl Confidence {
     pub fn new(number: f64) -> Result<Self, ValueError> {
         match (0.0..=1.0).contains(&number) {
             true => Ok(Self(number)),
-            false => Err(ValueError::OutOfRange { least: "0".to_owned(), most: "1".to_owned() }),
+            false => Err(ValueError::OutOfRange { least: 0, most: 1 }),
         }
     }
 

@@ -210,7 +210,7 @@ pub(crate) fn expect(value: JsonValue<'_>, kind: JsonKind, problems: &mut Proble
     let message = format!("expected {}, found {}", kind.name(), value.kind().name());
     match value.kind() {
         JsonKind::Null => {
-            let help = "leave the key out where there is nothing to say";
+            let help = "write the value, or leave the key out if it is not needed";
             problems.error_with_help(value, codes::WRONG_TYPE, message, help);
         }
         _ => problems.error(value, codes::WRONG_TYPE, message),

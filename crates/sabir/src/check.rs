@@ -19,52 +19,82 @@ pub(crate) struct CheckOptions {
     /// Stop after parsing: look at nothing but syntax
     #[arg(long)]
     pub(crate) syntax: bool,
-    /// Print one JSON object per file on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    report: ReportOptions,
     #[command(flatten)]
     input: ManyFiles,
 }
 
 impl CheckOptions {
-    /// Looks at every file with `find`; one that cannot be read does not hide the others.
     pub(crate) fn run(
         self,
         find: impl Fn(&str) -> Checked,
         output: &mut Output,
         notes: &mut Notes,
     ) -> anyhow::Result<Exit> {
-        let origins = Origin::parse_all(self.input.files)?;
-        let mut worst = Exit::Done;
-        let mut total = Total::default();
-        for origin in origins {
-            let exit = match origin.read() {
-                Ok(source) => {
-                    let found = find(&source.text);
-                    total.add(&found);
-                    if self.json {
-                        write_json(output, &source, &found)?;
-                    } else {
-                        render::print_all(notes, &source, &found.diagnostics);
-                    }
-                    found.exit()
-                }
-                Err(error) => {
-                    notes.error(error);
-                    Exit::Unusable
-                }
-            };
-            worst = worst.max(exit);
-        }
-        if !self.json && total.files > 0 {
-            notes.line(total);
-        }
-        Ok(worst)
+        judge(self.input, self.report, find, output, notes)
     }
 }
 
+/// How findings are told.
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// Print one JSON object per file on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl ReportOptions {
+    /// Tells what was found in one file.
+    pub(crate) fn tell(
+        &self,
+        source: &Source,
+        found: &Checked,
+        output: &mut Output,
+        notes: &mut Notes,
+    ) -> anyhow::Result<()> {
+        match self.json {
+            true => write_json(output, source, found)?,
+            false => render::print_all(notes, source, &found.diagnostics),
+        }
+        Ok(())
+    }
+}
+
+/// Looks at every file with `find`; one that cannot be read does not hide the others.
+pub(crate) fn judge(
+    input: ManyFiles,
+    report: ReportOptions,
+    find: impl Fn(&str) -> Checked,
+    output: &mut Output,
+    notes: &mut Notes,
+) -> anyhow::Result<Exit> {
+    let origins = Origin::parse_all(input.files)?;
+    let mut worst = Exit::Done;
+    let mut total = Total::default();
+    for origin in origins {
+        let exit = match origin.read() {
+            Ok(source) => {
+                let found = find(&source.text);
+                total.add(&found);
+                report.tell(&source, &found, output, notes)?;
+                found.exit()
+            }
+            Err(error) => {
+                notes.error(error);
+                Exit::Unusable
+            }
+        };
+        worst = worst.max(exit);
+    }
+    if !report.json && total.files > 0 {
+        notes.line(total);
+    }
+    Ok(worst)
+}
+
 impl Checked {
-    fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         let invalid = self.diagnostics.iter().any(Diagnostic::is_error);
         if invalid { Exit::Found } else { Exit::Done }
     }
@@ -74,7 +104,10 @@ fn write_json(output: &mut Output, source: &Source, found: &Checked) -> anyhow::
     let report = report::FileReport {
         file: source.origin.as_given(),
         messages: found.messages,
-        diagnostics: report::diagnostics(&found.diagnostics, &Places::new(&source.text)),
+        diagnostics: report::with_pointers(
+            report::diagnostics(&found.diagnostics, &Places::new(&source.text)),
+            &found.pointers,
+        ),
     };
     serde_json::to_writer(&mut *output, &report)?;
     writeln!(output)?;

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
 use crate::{
-    acp, audit, axon, convert, explain, generate, llmx, lsp, patch, proto, run, sandbox, sessions,
+    acp, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, proto, run, sandbox, sessions,
     tokens,
 };
 
@@ -39,6 +39,9 @@ enum Command {
     /// Check, format, answer, carry out and translate LLMX, and print its grammar
     #[command(subcommand, after_help = EXIT_CODES)]
     Llmx(LlmxCommand),
+    /// Check the packets that pass between an agent and a model
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Llmcp(LlmcpCommand),
     Convert(convert::ConvertArgs),
     Tokens(tokens::TokensArgs),
     Sandbox(sandbox::SandboxArgs),
@@ -102,6 +105,11 @@ enum LlmxCommand {
     Reply(llmx::reply::ReplyArgs),
     Run(Box<llmx::run::RunArgs>),
     Grammar(llmx::grammar::GrammarArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum LlmcpCommand {
+    Check(llmcp::check::CheckArgs),
 }
 
 /// One text to read.
@@ -221,6 +229,7 @@ impl Command {
         match self {
             Command::Axon(command) => command.run(output, notes),
             Command::Llmx(command) => command.run(output, notes),
+            Command::Llmcp(LlmcpCommand::Check(args)) => args.run(output, notes),
             Command::Convert(args) => args.run(output, notes),
             Command::Tokens(args) => args.run(output, notes),
             Command::Patch(args) => args.run(output, notes),

@@ -38,9 +38,9 @@ pub(crate) fn explain(
     Ok(Exit::Done)
 }
 
-/// Those of every notation.
+/// Those of every notation, and of packets.
 fn codes() -> impl Iterator<Item = &'static CodeInfo> {
-    Notation::ALL.into_iter().flat_map(Notation::codes)
+    Notation::ALL.into_iter().flat_map(Notation::codes).chain(sabir_llmcp::codes::ALL)
 }
 
 fn find(wanted: &str) -> Option<&'static CodeInfo> {
@@ -65,6 +65,7 @@ mod tests {
         let code = |wanted| find(wanted).map(|info| info.code);
         assert_eq!(code("glued-record"), Some(sabir_axon::codes::GLUED_RECORD));
         assert_eq!(code("missing-header"), Some(sabir_llmx::codes::MISSING_HEADER));
+        assert_eq!(code("lc601"), Some(sabir_llmcp::codes::UNKNOWN_TOOL));
         assert!(find("AX1").is_none());
     }
 

@@ -18,6 +18,7 @@ mod generate;
 mod home;
 mod input;
 mod json;
+mod llmcp;
 mod llmx;
 mod lsp;
 mod notation;

@@ -16,6 +16,8 @@ pub(crate) struct Checked {
     pub(crate) messages: usize,
     /// In the order of the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Of a text that is JSON: one for each diagnostic. Of others: none.
+    pub(crate) pointers: Vec<String>,
 }
 
 /// A text in its standard form, or why it has none.
@@ -98,12 +100,20 @@ pub(crate) fn llmx_changes(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 
 impl From<sabir_axon::Parsed<'_>> for Checked {
     fn from(parsed: sabir_axon::Parsed<'_>) -> Self {
-        Self { messages: parsed.tree.messages().count(), diagnostics: parsed.diagnostics }
+        Self {
+            messages: parsed.tree.messages().count(),
+            diagnostics: parsed.diagnostics,
+            pointers: Vec::new(),
+        }
     }
 }
 
 impl From<sabir_llmx::Parsed<'_>> for Checked {
     fn from(parsed: sabir_llmx::Parsed<'_>) -> Self {
-        Self { messages: parsed.tree.messages().count(), diagnostics: parsed.diagnostics }
+        Self {
+            messages: parsed.tree.messages().count(),
+            diagnostics: parsed.diagnostics,
+            pointers: Vec::new(),
+        }
     }
 }

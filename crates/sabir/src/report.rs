@@ -27,6 +27,9 @@ pub(crate) struct DiagnosticReport<'a> {
     column: u32,
     help: Option<&'a str>,
     fixes: Vec<EditReport<'a>>,
+    /// Of what is JSON: where the value at fault stands in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pointer: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -43,6 +46,17 @@ pub(crate) fn diagnostics<'a>(
     diagnostics.iter().map(|diagnostic| DiagnosticReport::new(diagnostic, places)).collect()
 }
 
+/// The same with their JSON pointers, where there are any.
+pub(crate) fn with_pointers<'a>(
+    mut reports: Vec<DiagnosticReport<'a>>,
+    pointers: &'a [String],
+) -> Vec<DiagnosticReport<'a>> {
+    for (report, pointer) in reports.iter_mut().zip(pointers) {
+        report.pointer = Some(pointer);
+    }
+    reports
+}
+
 impl<'a> DiagnosticReport<'a> {
     fn new(diagnostic: &'a Diagnostic, places: &Places<'_>) -> Self {
         let place = places.of(diagnostic.span.start);
@@ -56,6 +70,7 @@ impl<'a> DiagnosticReport<'a> {
             column: place.column,
             help: diagnostic.help.as_deref(),
             fixes: diagnostic.fixes.iter().map(EditReport::new).collect(),
+            pointer: None,
         }
     }
 }

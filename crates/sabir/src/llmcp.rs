@@ -1,0 +1,4 @@
+//! `sabir llmcp …`: one file per command.
+
+pub(crate) mod check;
+mod data;
