@@ -165,7 +165,6 @@ fn is_for_readers(key: &str, value: &Value) -> bool {
         | "maxLength"
         | "pattern"
         | "title" => true,
-        "minimum" => value.as_u64() == Some(0),
         "maximum" => value.as_u64() == Some(u32::MAX.into()),
         _ => false,
     }

@@ -82,25 +82,29 @@ impl Problems {
         self.add(span, || pointer, code, Severity::Error, message, None);
     }
 
+    /// What the reader of JSON found.
     pub(crate) fn json(&mut self, error: JsonError) {
+        self.json_as(codes::WRONG_TYPE, error);
+    }
+
+    /// What the reader of render documents found.
+    pub(crate) fn document(&mut self, error: JsonError) {
+        self.json_as(codes::BAD_DOCUMENT, error);
+    }
+
+    /// `shape` is the code where JSON is well-formed but not what was asked for.
+    fn json_as(&mut self, shape: Code, error: JsonError) {
         let code = match error.fault {
             JsonFault::Syntax => codes::NOT_JSON,
             JsonFault::TooLarge => codes::TOO_LARGE,
             JsonFault::TooDeep => codes::TOO_DEEP,
             JsonFault::DuplicateKey => codes::DUPLICATE_KEY,
             JsonFault::Escape => codes::BAD_ESCAPE,
-            JsonFault::Shape => codes::WRONG_TYPE,
+            JsonFault::Shape => shape,
         };
         let message = sabir_base::text::one_line(&error.message, MOST_MESSAGE);
         let pointer = error.pointer;
         self.add(error.span, || pointer, code, Severity::Error, message, error.help);
-    }
-
-    /// What the reader of render documents found.
-    pub(crate) fn document(&mut self, error: JsonError) {
-        let JsonError { pointer, span, message, help, .. } = error;
-        let message = sabir_base::text::one_line(&message, MOST_MESSAGE);
-        self.add(span, || pointer, codes::BAD_DOCUMENT, Severity::Error, message, help);
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -171,6 +171,12 @@ fn every_code_is_shown_by_a_case() {
 /// LC-P2: a request is no response.
 #[test]
 fn a_packet_of_the_other_type_is_refused() {
+    let request = request(OutputFormat::Json);
+    let parsed = Packet::parse(&request.to_json().to_string(), Some(&request));
+    let [found] = &parsed.diagnostics[..] else { panic!("one problem") };
+    assert_eq!(found.diagnostic.code, codes::WRONG_PACKET_TYPE);
+    assert_eq!(found.pointer, "/type");
+
     let case = folder("ok").into_iter().next().unwrap();
     let parsed = Response::parse(&case.text, None);
     let codes: Vec<_> = parsed.diagnostics.iter().map(|found| found.diagnostic.code).collect();

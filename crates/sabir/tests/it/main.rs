@@ -12,6 +12,7 @@ mod examples;
 mod files;
 mod hostile;
 mod kill;
+mod llmcp_check;
 mod llmx_run;
 mod lsp;
 mod lsp_llmx;

@@ -1,0 +1,128 @@
+//! `sabir llmcp check` from outside: exit codes, pointers in JSON, the request beside a response.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::process::run;
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../sabir-llmcp/tests/data").join(name)
+}
+
+fn text(name: &str) -> String {
+    fs::read_to_string(data(name)).unwrap()
+}
+
+fn path(name: &str) -> String {
+    data(name).to_str().unwrap().to_owned()
+}
+
+const REQUEST: &str = "ok/0001_summarize_request.json";
+const RESPONSE: &str = "ok/0011_smallest_response.json";
+
+#[test]
+fn packets_are_valid_or_not_by_exit_code() {
+    for name in [REQUEST, RESPONSE, "warn/0001_markdown_only.json"] {
+        assert_eq!(run(&["llmcp", "check"], text(name)).code, 0, "{name}");
+        assert_eq!(run(&["llmcp", "check", "-"], text(name)).code, 0, "{name}");
+        assert_eq!(run(&["llmcp", "check", &path(name)], "").code, 0, "{name}");
+    }
+    for name in ["err/0001_not_json.json", "err/0022_unknown_top_key.json"] {
+        assert_eq!(run(&["llmcp", "check"], text(name)).code, 1, "{name}");
+        assert_eq!(run(&["llmcp", "check", "--json"], text(name)).code, 1, "{name}");
+    }
+    assert_eq!(run(&["llmcp", "check"], "").code, 1);
+    assert_eq!(run(&["llmcp", "check", "no/such/file"], "").code, 2);
+    assert_eq!(run(&["llmcp", "check", "--request", "no/such/file"], text(RESPONSE)).code, 2);
+    assert_eq!(run(&["llmcp", "check", "--nonsense"], "").code, 2);
+}
+
+#[test]
+fn json_has_a_pointer_for_each_diagnostic() {
+    let outcome = run(&["llmcp", "check", "--json"], text("err/0049_call_with_extra_key.json"));
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (1, ""));
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    expect![[r#"
+        {
+          "file": "-",
+          "messages": 0,
+          "diagnostics": [
+            {
+              "code": "LC103",
+              "severity": "error",
+              "message": "the key \"approved\" does not belong here",
+              "start": 865,
+              "end": 869,
+              "line": 39,
+              "column": 19,
+              "help": "keys here: id, name, arguments",
+              "fixes": [],
+              "pointer": "/tool_calls/0/approved"
+            }
+          ]
+        }"#]]
+    .assert_eq(&format!("{report:#}"));
+
+    let outcome = run(&["llmcp", "check", "--json"], text("warn/0001_markdown_only.json"));
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(outcome.code, 0);
+    assert_eq!(report["messages"], 1);
+    assert_eq!(report["diagnostics"][0]["severity"], "warning");
+    assert_eq!(report["diagnostics"][0]["pointer"], "/assistant/markdown");
+}
+
+#[test]
+fn people_see_the_place() {
+    let outcome = run(&["llmcp", "check"], text("err/0048_unknown_tool.json"));
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
+    assert!(outcome.stderr.contains("error[LC601]"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("did you mean \"browser.click\"?"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("1 file, 0 messages: 2 errors\n"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_response_is_compared_with_its_request() {
+    let request = path(REQUEST);
+    let check = |name: &str| run(&["llmcp", "check", "--json", "--request", &request], text(name));
+    assert_eq!(check("beside/0001_fits.json").code, 0);
+    for (name, code, pointer) in [
+        ("beside/0002_other_request.json", "LC401", "/in_reply_to/request_id"),
+        ("beside/0003_other_conversation.json", "LC402", "/conversation/id"),
+        ("beside/0004_other_turn.json", "LC403", "/conversation/turn"),
+        ("beside/0006_unasked_data.json", "LC503", "/assistant/data"),
+        (REQUEST, "LC203", "/type"),
+    ] {
+        assert!(name == REQUEST || run(&["llmcp", "check"], text(name)).code == 0, "{name}");
+        let outcome = check(name);
+        let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let found = &report["diagnostics"][0];
+        assert_eq!(outcome.code, 1, "{name}");
+        assert_eq!((&found["code"], &found["pointer"]), (&code.into(), &pointer.into()), "{name}");
+    }
+    // What is no request cannot be compared with.
+    let outcome = run(&["llmcp", "check", "--request", &path(RESPONSE)], text(RESPONSE));
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("LC203"), "{}", outcome.stderr);
+}
+
+#[test]
+fn data_is_compared_with_its_schema() {
+    let request = path("ok/0007_extract_request.json");
+    let check = |text: &str| run(&["llmcp", "check", "--json", "--request", &request], text);
+    let fits = text("ok/0012_extract_response.json");
+    assert_eq!(check(&fits).code, 0);
+    let outcome = check(&fits.replace("\"fee\": 4", "\"fee\": \"four\""));
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(outcome.code, 1);
+    assert_eq!(report["diagnostics"][0]["code"], "LC504");
+    assert_eq!(report["diagnostics"][0]["pointer"], "/assistant/data/fee");
+}
+
+#[test]
+fn codes_of_packets_are_explained() {
+    let outcome = run(&["explain", "LC502"], "");
+    assert!(outcome.stdout.starts_with("# LC502: markdown-only"), "{}", outcome.stdout);
+}
