@@ -75,6 +75,17 @@ fn pictures_and_unsafe_links_are_their_words() {
     );
 }
 
+/// LC-C22: an address is written so that it cannot end the tag that it stands in.
+#[test]
+fn addresses_are_escaped() {
+    check(
+        r#"[a](https://x.example/\<b\>?q=\"'&lt;)"#,
+        expect![[r#"
+            <p><a href="https://x.example/&lt;b&gt;?q=&quot;'&lt;" rel="noopener noreferrer nofollow">a</a></p>
+        "#]],
+    );
+}
+
 /// LC-C23: marks of citations are links to places of the page that shows them.
 #[test]
 fn citations_are_links() {
