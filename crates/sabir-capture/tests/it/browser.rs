@@ -9,7 +9,11 @@ mod life;
 mod observe;
 mod visit;
 
-use sabir_capture::{Browser, BrowserOptions, Element, Observation, ObserveOptions, ToolError};
+use std::time::Duration;
+
+use sabir_capture::{
+    Browser, BrowserLimits, BrowserOptions, Element, Guard, Observation, ObserveOptions, ToolError,
+};
 
 use crate::site::{Pages, Site};
 
@@ -32,7 +36,18 @@ async fn start_with(options: BrowserOptions) -> Option<Browser> {
 
 /// A browser that may reach `site`, and nothing else on this machine.
 async fn start(site: &Site) -> Option<Browser> {
-    start_with(BrowserOptions::new(site.guard())).await
+    start_with(patient(site.guard())).await
+}
+
+/// Far more time than a browser needs that has a machine to itself.
+fn patient(guard: Guard) -> BrowserOptions {
+    let limits = BrowserLimits {
+        start: Duration::from_secs(120),
+        answer: Duration::from_secs(60),
+        load: Duration::from_secs(60),
+        ..BrowserLimits::default()
+    };
+    BrowserOptions { limits, ..BrowserOptions::new(guard) }
 }
 
 /// A site of one page, and a browser that looks at it.

@@ -4,5 +4,6 @@ mod browser;
 mod egress;
 mod fetch;
 mod pages;
+mod rules;
 
 mod site;

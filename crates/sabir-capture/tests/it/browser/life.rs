@@ -102,9 +102,9 @@ async fn a_page_that_hangs_is_left() {
     let limits = BrowserLimits {
         answer: Duration::from_secs(3),
         load: Duration::from_secs(5),
-        ..BrowserLimits::default()
+        ..super::patient(site.guard()).limits
     };
-    let options = BrowserOptions { limits, ..BrowserOptions::new(site.guard()) };
+    let options = BrowserOptions { limits, ..super::patient(site.guard()) };
     let Some(mut browser) = super::start_with(options).await else { return };
     browser.navigate(&site.url("/")).await.unwrap();
     let hang = handle(&look(&mut browser).await, "hang");
@@ -122,8 +122,9 @@ async fn a_page_that_goes_on_loading_is_used_as_it_is() {
         .await;
     let guard =
         Guard::new(Rules { allow: vec![site.rule(), address.to_string().parse().unwrap()] });
-    let limits = BrowserLimits { load: Duration::from_secs(2), ..BrowserLimits::default() };
-    let options = BrowserOptions { limits, ..BrowserOptions::new(guard) };
+    let limits =
+        BrowserLimits { load: Duration::from_secs(2), ..super::patient(site.guard()).limits };
+    let options = BrowserOptions { limits, ..super::patient(guard) };
     let Some(mut browser) = super::start_with(options).await else { return };
     let acted = browser.navigate(&site.url("/")).await.unwrap();
     assert!(!acted.is_loaded);
@@ -135,7 +136,7 @@ async fn a_program_that_is_no_browser_does_not_start() {
     let guard = Guard::new(Rules::default());
     for program in ["/no/such/program", "/bin/true"] {
         let program = Some(PathBuf::from(program));
-        let options = BrowserOptions { program, ..BrowserOptions::new(guard.clone()) };
+        let options = BrowserOptions { program, ..super::patient(guard.clone()) };
         let error = Browser::start(options).await.unwrap_err();
         assert!(matches!(error, BrowserError::NotStarted { .. }), "{error}");
     }

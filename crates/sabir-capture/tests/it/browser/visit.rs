@@ -115,7 +115,7 @@ async fn engines_are_asked() {
         .with("ours", &format!("{}?q={{query}}", site.url("/find")))
         .with("broken", "http://10.0.0.1/{query}")
         .with_default("ours");
-    let options = BrowserOptions { engines, ..BrowserOptions::new(site.guard()) };
+    let options = BrowserOptions { engines, ..super::patient(site.guard()) };
     let Some(mut browser) = start_with(options).await else { return };
     let acted = browser.search("two words & more", None, SearchIn::SameTab).await.unwrap();
     assert_eq!(Url::parse(&acted.url).unwrap().query(), Some("q=two+words+%26+more"));
