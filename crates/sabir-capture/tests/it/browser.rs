@@ -2,6 +2,8 @@
 //!
 //! A machine without Chromium fails these tests. Where that is known,
 //! `cargo xtask test --without chromium` says so.
+#![expect(clippy::unwrap_used, reason = "what cannot be set up fails its test")]
+#![expect(clippy::disallowed_methods, reason = "how tests are told what is missing here")]
 
 mod act;
 mod guard;

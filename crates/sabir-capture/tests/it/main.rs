@@ -5,5 +5,4 @@ mod egress;
 mod fetch;
 mod pages;
 mod rules;
-
 mod site;

@@ -1,4 +1,6 @@
 //! How a browser starts and ends.
+#![expect(clippy::unwrap_used, reason = "what cannot be set up fails its test")]
+#![expect(clippy::disallowed_methods, reason = "what is left of a process stands in /proc")]
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +8,7 @@ use sabir_capture::{Browser, BrowserError, BrowserLimits, BrowserOptions, Guard,
 use std::time::Duration;
 
 use super::{code, handle, look, open};
-use crate::site::Pages;
+use crate::site::{LEAK, Pages};
 
 /// The processes of a group that are still at work.
 fn living(group: u32) -> Vec<String> {
@@ -67,6 +69,7 @@ async fn nobody_else_gets_in() {
     }
     assert_eq!(site.asked().iter().filter(|path| *path == "/").count(), 1);
     look(&mut browser).await;
+    assert!(!site.asked().contains(&LEAK.to_owned()));
 }
 
 async fn ask(address: &str, head: &str) -> String {

@@ -223,7 +223,7 @@ async fn signals_are_given() {
 #[tokio::test]
 async fn monstrous_pages_are_seen_in_part() {
     let deep = "<div>".repeat(10_000) + "deep";
-    let wide = "<a href=/x>y</a>".repeat(70_000);
+    let wide = "<a href=/x>y</a> ".repeat(70_000);
     let many = "<li class=comment><a href=/aaaaaaaaaaaa>aaaaaaaaaaaa</a>".repeat(5_000);
     for html in [deep, wide, many] {
         let Some((_site, mut browser)) = open(&html).await else { return };
