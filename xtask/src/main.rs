@@ -72,7 +72,8 @@ cargo xtask COMMAND
   test     everything that must pass: format, lints, tidy, tests, bench smoke, short fuzzing
              --quick             without benches and fuzzing
              --keep-going        run the later steps after a failure
-             --without A,B       go without fuzz, valgrind, deny, bubblewrap or namespaces
+             --without A,B       go without fuzz, valgrind, deny, bubblewrap, namespaces, chromium
+                                 or poppler
   tidy     prove what the compiler cannot: arrows, purity, pages, links, licences
   fuzz     fuzz one target; --list names them
              --seconds N         for how long (60)

@@ -38,6 +38,20 @@ pub(crate) const BUBBLEWRAP: Tool = Tool {
     needed_for: "the tests of the sandbox",
 };
 
+pub(crate) const CHROMIUM: Tool = Tool {
+    key: "chromium",
+    programs: &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    debian_package: "chromium",
+    needed_for: "the tests of the browser's tools",
+};
+
+pub(crate) const POPPLER: Tool = Tool {
+    key: "poppler",
+    programs: &["pdftotext"],
+    debian_package: "poppler-utils",
+    needed_for: "the tests that read back what was written as PDF",
+};
+
 /// Installs the tool if it is missing and if that is possible; otherwise says what is missing.
 pub(crate) fn ensure(tool: &Tool) -> Result<()> {
     if is_there(tool) {

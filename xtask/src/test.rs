@@ -99,8 +99,10 @@ fn tidy_up(root: &Path, _: &Options) -> Result<Outcome> {
 }
 
 fn tests(root: &Path, options: &Options) -> Result<Outcome> {
-    if !options.is_without(setup::BUBBLEWRAP.key) {
-        setup::ensure(&setup::BUBBLEWRAP)?;
+    for tool in [setup::BUBBLEWRAP, setup::CHROMIUM, setup::POPPLER] {
+        if !options.is_without(tool.key) {
+            setup::ensure(&tool)?;
+        }
     }
     let cargo = |root: &Path| {
         let mut cargo = host::cargo(root);
@@ -236,7 +238,8 @@ fn run(root: &Path, steps: &[Step], options: &Options) -> Tally {
 /// What a person may decide to go without; everything else is part of passing.
 ///
 /// `namespaces` is for machines that forbid user name spaces, where no sandbox of our own works.
-const CAN_GO_WITHOUT: [&str; 5] = ["fuzz", "valgrind", "deny", "bubblewrap", "namespaces"];
+const CAN_GO_WITHOUT: [&str; 7] =
+    ["fuzz", "valgrind", "deny", "bubblewrap", "namespaces", "chromium", "poppler"];
 
 /// Enough to reach the seeds and a little beyond; `cargo xtask fuzz` is for the rest.
 const FUZZ_SECONDS: u32 = 3;
@@ -262,7 +265,9 @@ mod tests {
 
     #[test]
     fn everything_one_can_go_without_is_known() {
-        for tool in [setup::CXX, setup::VALGRIND, setup::BUBBLEWRAP] {
+        let tools =
+            [setup::CXX, setup::VALGRIND, setup::BUBBLEWRAP, setup::CHROMIUM, setup::POPPLER];
+        for tool in tools {
             assert!(CAN_GO_WITHOUT.contains(&tool.key), "{}", tool.key);
         }
     }

@@ -126,9 +126,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let tunnel = Arc::new(Mutex::new(None));
     let service = service_fn(|request| {
         let (shared, tunnel) = (Arc::clone(&shared), Arc::clone(&tunnel));
-        async move {
-            Ok::<_, std::convert::Infallible>(forward::answer(request, &shared, &tunnel).await)
-        }
+        async move { forward::answer(request, &shared, &tunnel).await }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())

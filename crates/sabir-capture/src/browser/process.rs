@@ -71,11 +71,6 @@ impl Process {
         Ok((process, pipe))
     }
 
-    #[cfg(test)]
-    pub(super) fn profile(&self) -> PathBuf {
-        self.profile.as_ref().map(|it| it.path().to_owned()).unwrap_or_default()
-    }
-
     pub(super) fn id(&self) -> u32 {
         self.child.id()
     }

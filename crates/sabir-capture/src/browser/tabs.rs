@@ -28,7 +28,7 @@ pub(super) struct Tab {
     pub is_crashed: bool,
     pub opener: Option<String>,
     /// The document that is shown, by the name it had when it was asked for.
-    pub loader: String,
+    loader: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -151,8 +151,9 @@ impl Browser {
 
     /// A refusal in the browser's words is one in ours.
     fn explain(&self, url: &Url, reason: &str, code: ToolCode) -> ToolError {
-        let refused = self.proxy.take_refused().into_iter().next_back();
-        match refused {
+        // The words for a tunnel that the proxy did not open.
+        let refused = reason.contains("ERR_TUNNEL").then(|| self.proxy.take_refused().pop());
+        match refused.flatten() {
             Some((_, refused)) => ToolError::refused(code, refused),
             None => {
                 let host = url.host_str().unwrap_or_default();
@@ -213,7 +214,7 @@ impl Browser {
             return Err(ToolError::new(code, "the page did not come in time"));
         }
         let acted = self.report(before, loaded).await?;
-        if let Some(refused) = self.refused_document(&acted) {
+        if let Some(refused) = Self::refused_document(&acted) {
             return Err(ToolError::refused(code, refused));
         }
         if acted.url.starts_with("chrome-error:") {
@@ -244,20 +245,15 @@ impl Browser {
     }
 
     /// The proxy's own page stands where a refused one would be.
-    fn refused_document(&self, acted: &Acted) -> Option<Refused> {
+    fn refused_document(acted: &Acted) -> Option<Refused> {
         let url = Url::parse(&acted.url).ok()?;
-        let at = (url.host_str()?, url.port_or_known_default()?);
-        let is_it = |notice: &&Notice| matches!(notice, Notice::Refused { host, port, .. } if (host.as_str(), *port) == at);
-        acted.notices.iter().find(is_it)?;
-        self.guard.check(&url).err().or_else(|| {
-            // By its name it was fine, but not by its addresses.
-            acted.notices.iter().find_map(|notice| match notice {
-                Notice::Refused { host, code, .. } => {
-                    let reason = Reason::ALL.into_iter().find(|it| it.code() == code)?;
-                    Some(Refused::new(host, reason))
-                }
-                _ => None,
-            })
+        let at = (url.host_str()?.trim_end_matches('.'), url.port_or_known_default()?);
+        acted.notices.iter().find_map(|notice| match notice {
+            Notice::Refused { host, port, code } if (host.as_str(), *port) == at => {
+                let reason = Reason::ALL.into_iter().find(|it| it.code() == code)?;
+                Some(Refused::new(host, reason))
+            }
+            _ => None,
         })
     }
 }

@@ -1,5 +1,7 @@
 //! One request to the proxy: judged, then passed on or refused with the reason.
 
+use std::error::Error;
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -28,32 +30,60 @@ pub(super) struct Tunnel {
     pub upstream: TcpStream,
 }
 
-/// Never fails: whatever went wrong is the answer.
+/// A server that cannot be reached. The browser is left without an answer, as it would be without a
+/// proxy: a page of ours in place of the server's would look like one of the server's.
+#[derive(Debug)]
+pub(super) struct Unreachable;
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the server cannot be reached")
+    }
+}
+
+impl Error for Unreachable {}
+
+/// What is refused is answered with the reason.
 pub(super) async fn answer(
     mut request: Request<Incoming>,
     shared: &Shared,
     tunnel: &Arc<Mutex<Option<Tunnel>>>,
-) -> Response<Body> {
+) -> Result<Response<Body>, Unreachable> {
     if !knows_secret(request.headers(), &shared.credentials) {
         let mut response = plain(StatusCode::PROXY_AUTHENTICATION_REQUIRED, "credentials needed");
         let ask = HeaderValue::from_static("Basic realm=\"sabir\"");
         response.headers_mut().insert(header::PROXY_AUTHENTICATE, ask);
-        return response;
+        return Ok(response);
     }
     if request.method() == Method::CONNECT {
         let upstream = match connect_to(request.uri(), shared).await {
             Ok(upstream) => upstream,
-            Err(response) => return response,
+            Err(Failed::Answered(response)) => return Ok(*response),
+            Err(Failed::Unreachable) => return Ok(plain(StatusCode::BAD_GATEWAY, "no connection")),
         };
         let upgrade = hyper::upgrade::on(&mut request);
         *tunnel.lock().unwrap_or_else(PoisonError::into_inner) = Some(Tunnel { upgrade, upstream });
-        return plain(StatusCode::OK, "");
+        return Ok(plain(StatusCode::OK, ""));
     }
     if request.uri() == GREETING {
         shared.greeted.notify_one();
-        return plain(StatusCode::NO_CONTENT, "");
+        return Ok(plain(StatusCode::NO_CONTENT, ""));
     }
-    pass_on(request, shared).await.unwrap_or_else(|response| response)
+    match pass_on(request, shared).await {
+        Ok(response) => Ok(response),
+        Err(Failed::Answered(response)) => Ok(*response),
+        Err(Failed::Unreachable) => Err(Unreachable),
+    }
+}
+
+/// Why a request was not passed on.
+enum Failed {
+    Answered(Box<Response<Body>>),
+    Unreachable,
+}
+
+fn failed(status: StatusCode, text: &str) -> Failed {
+    Failed::Answered(Box::new(plain(status, text)))
 }
 
 fn knows_secret(headers: &HeaderMap, credentials: &str) -> bool {
@@ -62,9 +92,9 @@ fn knows_secret(headers: &HeaderMap, credentials: &str) -> bool {
         .is_some_and(|shown| shown.as_bytes().ct_eq(credentials.as_bytes()).into())
 }
 
-async fn connect_to(uri: &Uri, shared: &Shared) -> Result<TcpStream, Response<Body>> {
+async fn connect_to(uri: &Uri, shared: &Shared) -> Result<TcpStream, Failed> {
     let (Some(host), Some(port)) = (uri.host(), uri.port_u16()) else {
-        return Err(plain(StatusCode::BAD_REQUEST, "no host and port"));
+        return Err(failed(StatusCode::BAD_REQUEST, "no host and port"));
     };
     let judged = shared.guard.check_host(host, port);
     connect(judged, port, shared).await
@@ -75,7 +105,7 @@ async fn connect(
     judged: Result<Target, Refused>,
     port: u16,
     shared: &Shared,
-) -> Result<TcpStream, Response<Body>> {
+) -> Result<TcpStream, Failed> {
     let resolved = match judged {
         Ok(target) => shared.guard.resolve(&target).await,
         Err(refused) => Err(refused),
@@ -85,9 +115,9 @@ async fn connect(
             Reason::Unresolved => StatusCode::BAD_GATEWAY,
             _ => StatusCode::FORBIDDEN,
         };
-        let response = plain(status, &refused.to_string());
+        let answer = failed(status, &refused.to_string());
         shared.note(port, refused);
-        response
+        answer
     })?;
     // Each address gets its own time: the first may be one that this machine cannot reach.
     for address in addresses.into_iter().take(MOST_TRIED) {
@@ -95,7 +125,7 @@ async fn connect(
             return Ok(stream);
         }
     }
-    Err(plain(StatusCode::BAD_GATEWAY, "no connection"))
+    Err(Failed::Unreachable)
 }
 
 async fn try_connect(address: SocketAddr) -> Option<TcpStream> {
@@ -104,20 +134,17 @@ async fn try_connect(address: SocketAddr) -> Option<TcpStream> {
     Some(stream)
 }
 
-async fn pass_on(
-    request: Request<Incoming>,
-    shared: &Shared,
-) -> Result<Response<Body>, Response<Body>> {
+async fn pass_on(request: Request<Incoming>, shared: &Shared) -> Result<Response<Body>, Failed> {
     let url = Url::parse(&request.uri().to_string())
-        .map_err(|_| plain(StatusCode::BAD_REQUEST, "an absolute address is needed"))?;
+        .map_err(|_| failed(StatusCode::BAD_REQUEST, "an absolute address is needed"))?;
     if url.scheme() != "http" {
-        return Err(plain(StatusCode::BAD_REQUEST, "only http is passed on; https is tunnelled"));
+        return Err(failed(StatusCode::BAD_REQUEST, "only http is passed on; https is tunnelled"));
     }
     let port = url.port_or_known_default().unwrap_or_default();
     let upstream = connect(shared.guard.check(&url), port, shared).await?;
     let request = rewrite(request, &url)
-        .ok_or_else(|| plain(StatusCode::BAD_REQUEST, "not an address for a request"))?;
-    let bad = |_| plain(StatusCode::BAD_GATEWAY, "no answer");
+        .ok_or_else(|| failed(StatusCode::BAD_REQUEST, "not an address for a request"))?;
+    let bad = |_| Failed::Unreachable;
     let (mut sender, connection) = http1::handshake(TokioIo::new(upstream)).await.map_err(bad)?;
     // Ends by itself when the answer was read, or when nobody reads it any more.
     tokio::spawn(connection);

@@ -2,6 +2,8 @@
 //!
 //! A machine without Chromium fails these tests. Where that is known,
 //! `cargo xtask test --without chromium` says so.
+#![expect(clippy::unwrap_used, reason = "what cannot be set up fails its test")]
+#![expect(clippy::disallowed_methods, reason = "how tests are told what is missing here")]
 
 mod act;
 mod guard;
@@ -9,7 +11,11 @@ mod life;
 mod observe;
 mod visit;
 
-use sabir_capture::{Browser, BrowserOptions, Element, Observation, ObserveOptions, ToolError};
+use std::time::Duration;
+
+use sabir_capture::{
+    Browser, BrowserLimits, BrowserOptions, Element, Guard, Observation, ObserveOptions, ToolError,
+};
 
 use crate::site::{Pages, Site};
 
@@ -32,7 +38,18 @@ async fn start_with(options: BrowserOptions) -> Option<Browser> {
 
 /// A browser that may reach `site`, and nothing else on this machine.
 async fn start(site: &Site) -> Option<Browser> {
-    start_with(BrowserOptions::new(site.guard())).await
+    start_with(patient(site.guard())).await
+}
+
+/// Far more time than a browser needs that has a machine to itself.
+fn patient(guard: Guard) -> BrowserOptions {
+    let limits = BrowserLimits {
+        start: Duration::from_secs(120),
+        answer: Duration::from_secs(60),
+        load: Duration::from_secs(60),
+        ..BrowserLimits::default()
+    };
+    BrowserOptions { limits, ..BrowserOptions::new(guard) }
 }
 
 /// A site of one page, and a browser that looks at it.

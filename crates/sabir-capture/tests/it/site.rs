@@ -72,7 +72,9 @@ type Shared = (Arc<Mutex<Vec<String>>>, Arc<BTreeMap<String, Answer>>);
 
 async fn answer(State((asked, answers)): State<Shared>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
-    asked.lock().unwrap().push(path.clone());
+    // What was meant for the proxy alone.
+    let is_leak = request.headers().keys().any(|name| name.as_str().starts_with("proxy-"));
+    asked.lock().unwrap().push(if is_leak { LEAK.to_owned() } else { path.clone() });
     match answers.get(&path) {
         Some(answer) => answer(&request),
         None => Response::builder().status(404).body(Body::from("no such page")).unwrap(),
@@ -102,6 +104,9 @@ impl Site {
         self.asked.lock().unwrap().clone()
     }
 }
+
+/// Stands in the list in place of a path if a request had what only the proxy should see.
+pub(crate) const LEAK: &str = "a header for the proxy";
 
 impl Drop for Site {
     fn drop(&mut self) {

@@ -1,4 +1,5 @@
 //! What the tools do to a page, and every reason why they do not.
+#![expect(clippy::unwrap_used, reason = "what cannot be set up fails its test")]
 
 use std::time::Duration;
 

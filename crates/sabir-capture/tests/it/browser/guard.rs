@@ -1,6 +1,6 @@
 //! Nothing that a page does reaches what the guard refuses.
 
-use sabir_capture::{BrowserOptions, Guard, Notice, Rules};
+use sabir_capture::{Guard, Notice, Rules};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 
@@ -58,7 +58,7 @@ Promise.all(wait).then(() => {{ out.textContent = 'all tried' }});
         .html("/fine", "fine")
         .serve()
         .await;
-    let Some(mut browser) = start_with(BrowserOptions::new(site.guard())).await else { return };
+    let Some(mut browser) = start_with(super::patient(site.guard())).await else { return };
     let acted = browser.navigate(&site.url("/")).await.unwrap();
     let mut notices = acted.notices;
     loop {
@@ -100,7 +100,7 @@ async fn names_are_resolved_by_us_alone() {
     let answers: &[&[&str]] = &[&["127.0.0.1"][..]; 8];
     let resolver = crate::egress::Scripted::new(answers);
     let guard = Guard::with_resolver(Rules { allow: vec![rule] }, resolver);
-    let Some(mut browser) = start_with(BrowserOptions::new(guard)).await else { return };
+    let Some(mut browser) = start_with(super::patient(guard)).await else { return };
     let url = |name: &str| format!("http://{name}:{}/", site.port()).parse().unwrap();
     assert_eq!(browser.navigate(&url("site.example")).await.unwrap().title, "by name");
     let error = browser.navigate(&url("other.example")).await.unwrap_err();

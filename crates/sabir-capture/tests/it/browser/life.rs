@@ -1,4 +1,6 @@
 //! How a browser starts and ends.
+#![expect(clippy::unwrap_used, reason = "what cannot be set up fails its test")]
+#![expect(clippy::disallowed_methods, reason = "what is left of a process stands in /proc")]
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +8,7 @@ use sabir_capture::{Browser, BrowserError, BrowserLimits, BrowserOptions, Guard,
 use std::time::Duration;
 
 use super::{code, handle, look, open};
-use crate::site::Pages;
+use crate::site::{LEAK, Pages};
 
 /// The processes of a group that are still at work.
 fn living(group: u32) -> Vec<String> {
@@ -67,6 +69,7 @@ async fn nobody_else_gets_in() {
     }
     assert_eq!(site.asked().iter().filter(|path| *path == "/").count(), 1);
     look(&mut browser).await;
+    assert!(!site.asked().contains(&LEAK.to_owned()));
 }
 
 async fn ask(address: &str, head: &str) -> String {
@@ -102,9 +105,9 @@ async fn a_page_that_hangs_is_left() {
     let limits = BrowserLimits {
         answer: Duration::from_secs(3),
         load: Duration::from_secs(5),
-        ..BrowserLimits::default()
+        ..super::patient(site.guard()).limits
     };
-    let options = BrowserOptions { limits, ..BrowserOptions::new(site.guard()) };
+    let options = BrowserOptions { limits, ..super::patient(site.guard()) };
     let Some(mut browser) = super::start_with(options).await else { return };
     browser.navigate(&site.url("/")).await.unwrap();
     let hang = handle(&look(&mut browser).await, "hang");
@@ -122,8 +125,9 @@ async fn a_page_that_goes_on_loading_is_used_as_it_is() {
         .await;
     let guard =
         Guard::new(Rules { allow: vec![site.rule(), address.to_string().parse().unwrap()] });
-    let limits = BrowserLimits { load: Duration::from_secs(2), ..BrowserLimits::default() };
-    let options = BrowserOptions { limits, ..BrowserOptions::new(guard) };
+    let limits =
+        BrowserLimits { load: Duration::from_secs(2), ..super::patient(site.guard()).limits };
+    let options = BrowserOptions { limits, ..super::patient(guard) };
     let Some(mut browser) = super::start_with(options).await else { return };
     let acted = browser.navigate(&site.url("/")).await.unwrap();
     assert!(!acted.is_loaded);
@@ -135,7 +139,7 @@ async fn a_program_that_is_no_browser_does_not_start() {
     let guard = Guard::new(Rules::default());
     for program in ["/no/such/program", "/bin/true"] {
         let program = Some(PathBuf::from(program));
-        let options = BrowserOptions { program, ..BrowserOptions::new(guard.clone()) };
+        let options = BrowserOptions { program, ..super::patient(guard.clone()) };
         let error = Browser::start(options).await.unwrap_err();
         assert!(matches!(error, BrowserError::NotStarted { .. }), "{error}");
     }

@@ -1,6 +1,6 @@
 //! Tools that lead to other pages.
 
-use sabir_capture::{BrowserOptions, Notice, SearchEngines, SearchIn};
+use sabir_capture::{BrowserOptions, Guard, Notice, Rules, SearchEngines, SearchIn};
 use url::Url;
 
 use super::{code, handle, look, start, start_with};
@@ -115,7 +115,7 @@ async fn engines_are_asked() {
         .with("ours", &format!("{}?q={{query}}", site.url("/find")))
         .with("broken", "http://10.0.0.1/{query}")
         .with_default("ours");
-    let options = BrowserOptions { engines, ..BrowserOptions::new(site.guard()) };
+    let options = BrowserOptions { engines, ..super::patient(site.guard()) };
     let Some(mut browser) = start_with(options).await else { return };
     let acted = browser.search("two words & more", None, SearchIn::SameTab).await.unwrap();
     assert_eq!(Url::parse(&acted.url).unwrap().query(), Some("q=two+words+%26+more"));
@@ -141,4 +141,20 @@ async fn a_link_to_a_refused_place_leads_nowhere() {
     let acted = browser.click(&link).await.unwrap();
     let is_told = |notice: &Notice| matches!(notice, Notice::Refused { host, code, .. } if host == "192.168.0.1" && code == "private");
     assert!(acted.notices.iter().any(is_told), "{acted:?}");
+}
+
+/// A server that is not there is an error, not a page.
+#[tokio::test]
+async fn nobody_at_home() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let guard = Guard::new(Rules { allow: vec![address.to_string().parse().unwrap()] });
+    let Some(mut browser) = start_with(super::patient(guard)).await else { return };
+    for scheme in ["http", "https"] {
+        let url = Url::parse(&format!("{scheme}://{address}/")).unwrap();
+        let error = browser.navigate(&url).await.unwrap_err();
+        assert!(error.refused.is_none(), "{error}");
+        assert!(matches!(error.code.as_str(), "OPEN_TAB_FAILED" | "NAVIGATION_FAILED"), "{error}");
+    }
 }
