@@ -1,5 +1,6 @@
 //! Packets against folders of files: `ok` is silent and prints back, `warn` is read with a remark,
 //! `err` is refused; `.out` says why.
+#![expect(clippy::disallowed_methods, reason = "tests read their data")]
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
 //! The order of packets in a conversation.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 use sabir_llmcp::{OutputFormat, Request, Response, Turn, TurnError, Turns};
 
