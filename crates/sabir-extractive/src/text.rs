@@ -106,6 +106,26 @@ impl Text {
         words
     }
 
+    /// Takes the words out of units that `plain`, the plain text of the page, does not have in this
+    /// form: the tree drops what the page should not have, such as control characters, and a quote must
+    /// be verbatim.
+    pub(crate) fn keep_quotable(&mut self, plain: &str) {
+        let mut rest = plain;
+        let mut failures = 0;
+        for unit in &mut self.units {
+            let words = unit.text.trim();
+            let found = if failures < FAILURES { rest.find(words) } else { None };
+            match found {
+                Some(at) => rest = &rest[at + words.len()..],
+                None => {
+                    failures += 1;
+                    unit.text.clear();
+                    unit.sentences.clear();
+                }
+            }
+        }
+    }
+
     fn push_heading(&mut self, level: u8, words: String, headings: &mut Vec<usize>) {
         if words.trim().is_empty() || has_controls(&words) {
             return;
@@ -187,3 +207,6 @@ fn trimmed(text: &str) -> Range<usize> {
 pub(crate) const CELL_GAP: &str = "\t";
 
 const HEADING_LEVELS: usize = 6;
+
+/// A page with more oddities than this is not quoted any further: each costs a look at all of it.
+const FAILURES: usize = 64;
