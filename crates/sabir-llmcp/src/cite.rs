@@ -90,6 +90,7 @@ pub enum Reason {
     UnknownSource,
     /// Nothing is said in it.
     EmptyQuote,
+    QuoteTooLong,
     NotFound,
     /// It stands in another source than the one that is named.
     OtherSource,
@@ -144,6 +145,10 @@ pub fn verify_citation(quote: &str, cited: &str, sources: &[CitableSource<'_>]) 
 /// Judges a quote against one source.
 pub fn verify_quote(quote: &str, source: &SourceText) -> Verdict {
     let quote = quote.trim();
+    if quote.len() > MAX_QUOTE {
+        let kept = &quote[..quote.floor_char_boundary(MAX_QUOTE)];
+        return unverified(kept, Reason::QuoteTooLong);
+    }
     let raw = tokens::tokens(quote);
     if raw.is_empty() {
         return unverified(quote, Reason::EmptyQuote);
@@ -253,6 +258,7 @@ fn passage(source: &SourceText, from: usize, to: usize) -> Option<(usize, usize)
         }
         end += c.len_utf8();
     }
+    end += question_mark(&text[end..]).unwrap_or_default();
     Some((start, end))
 }
 
@@ -289,8 +295,7 @@ fn kind_of(source: &SourceText, quote: &str, words: &[Token], place: (usize, usi
     let text = source.plain.text();
     let (ours, theirs) = (&text[first.start..last.end], &quote[start..end]);
     // A question is no statement.
-    let is_question = |rest: &str| rest.trim_start().starts_with(['?', '？']);
-    if is_question(&text[last.end..]) != is_question(&quote[end..]) {
+    if question_mark(&text[last.end..]).is_some() != question_mark(&quote[end..]).is_some() {
         return MatchKind::Punctuation;
     }
     match () {
@@ -298,6 +303,13 @@ fn kind_of(source: &SourceText, quote: &str, words: &[Token], place: (usize, usi
         () if tokens::shape(ours) == tokens::shape(theirs) => MatchKind::Normalised,
         () => MatchKind::Punctuation,
     }
+}
+
+/// Where the question mark ends that comes next, if one does. French puts a space before it.
+fn question_mark(rest: &str) -> Option<usize> {
+    let mark = rest.trim_start_matches([' ', '\u{A0}', '\u{202F}']);
+    let length = rest.len() - mark.len();
+    mark.chars().next().filter(|c| matches!(c, '?' | '？')).map(|c| length + c.len_utf8())
 }
 
 /// A model may quote the Markdown that it was given, with its marks. Then the quote is stripped like
@@ -381,6 +393,7 @@ impl Reason {
         match self {
             Self::UnknownSource => "unknown_source",
             Self::EmptyQuote => "empty_quote",
+            Self::QuoteTooLong => "quote_too_long",
             Self::NotFound => "not_found",
             Self::OtherSource => "other_source",
             Self::SeveralPlaces => "several_places",
@@ -397,6 +410,9 @@ impl Reason {
         }
     }
 }
+
+/// In bytes. A quote is a short excerpt; what is longer is a copy.
+const MAX_QUOTE: usize = 16 * 1024;
 
 /// A quote of fewer words or letters than these says little about where it stands.
 const MIN_WORDS: usize = 3;

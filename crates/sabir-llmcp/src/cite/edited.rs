@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::near::is_slip;
+use super::near::{Spelling, is_slip};
 use super::source::SourceText;
 use super::tokens::{Kind, Token};
 use super::words::is_article;
@@ -84,7 +84,7 @@ fn align(source: &SourceText, quote: &[Token], start: isize, most: u32) -> Optio
                 let at = token(i, k).unwrap_or_default();
                 if ours.word == theirs.word {
                     offer(row[k], 0);
-                } else if is_slip(theirs, ours, is_name(source, at)) {
+                } else if is_slip(theirs, ours, name_or_word(source, theirs, at)) {
                     offer(row[k], 1);
                 }
             }
@@ -110,14 +110,23 @@ fn align(source: &SourceText, quote: &[Token], start: isize, most: u32) -> Optio
     ends.filter(|run| run.from < run.to).min_by_key(|run| (run.cost, run.from, run.to))
 }
 
+/// What the source's word at `at` is, for a quote that has `theirs` there. A word that the source has
+/// elsewhere is no slip of this one.
+fn name_or_word(source: &SourceText, theirs: &Token, at: usize) -> Spelling {
+    let is_fixed = is_name(source, at) || !source.places_of(&theirs.word).is_empty();
+    if is_fixed { Spelling::Fixed } else { Spelling::Free }
+}
+
 /// Whether the token is a name, as far as capital letters say: it has one, and no sentence begins with
 /// it.
 fn is_name(source: &SourceText, at: usize) -> bool {
     let Some(token) = source.tokens.get(at).filter(|token| token.is_capital) else { return false };
     let Some(before) = at.checked_sub(1).and_then(|at| source.tokens.get(at)) else { return false };
     let between = source.plain.text().get(before.end..token.start).unwrap_or_default();
-    before.kind == Kind::Sign
-        || !between.contains(['.', '!', '?', ':', '\n', '"', '“', '„', '«', '\t'])
+    let is_title = before.is_capital && before.word.chars().count() <= 3 && between == ". ";
+    let begins_sentence =
+        between.contains(['.', '!', '?', ':', '\n', '"', '“', '„', '«', '\t']) && !is_title;
+    before.kind == Kind::Sign || !begins_sentence
 }
 
 /// With fewer words there is nothing to hold on to.

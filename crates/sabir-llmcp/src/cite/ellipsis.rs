@@ -62,7 +62,7 @@ fn check_gap(source: &SourceText, from: usize, to: usize) -> Result<(), Reason> 
         return Err(Reason::NotFound);
     };
     let gap = source.plain.text().get(last.end..first.start).unwrap_or_default();
-    if gap.chars().count() > MAX_GAP || gap.matches("\n\n").count() > 1 {
+    if gap.len() > MAX_GAP || gap.matches("\n\n").count() > 1 {
         return Err(Reason::EllipsisTooWide);
     }
     let Some(left_out) = source.tokens.get(from..to) else { return Err(Reason::NotFound) };
@@ -83,5 +83,5 @@ const MAX_PARTS: usize = 4;
 /// A single word can be found anywhere.
 const MIN_PART: usize = 2;
 
-/// In characters: about three lines.
+/// In bytes: about three lines.
 const MAX_GAP: usize = 240;

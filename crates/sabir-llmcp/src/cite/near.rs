@@ -6,9 +6,16 @@ use unicode_normalization::char::is_combining_mark;
 use super::tokens::{Kind, Token};
 use super::words::contrast;
 
-/// Whether `ours`, a word of the source, may be put in for `theirs`. `is_name` says that `ours` is a
-/// word with a capital letter inside of a sentence.
-pub(super) fn is_slip(theirs: &Token, ours: &Token, is_name: bool) -> bool {
+/// Whether letters of a word may differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// Of names, and of words that are another word when they differ. Accents may.
+    Fixed,
+    Free,
+}
+
+/// Whether `ours`, a word of the source, may be put in for `theirs`.
+pub(super) fn is_slip(theirs: &Token, ours: &Token, spelling: Spelling) -> bool {
     if theirs.kind != Kind::Word || ours.kind != Kind::Word {
         return false;
     }
@@ -17,7 +24,7 @@ pub(super) fn is_slip(theirs: &Token, ours: &Token, is_name: bool) -> bool {
         // They differ in accents only.
         return true;
     }
-    if is_name || a.first() != b.first() || contrast(&theirs.word, &ours.word) {
+    if spelling == Spelling::Fixed || a.first() != b.first() || contrast(&theirs.word, &ours.word) {
         return false;
     }
     let allowed = match a.len().min(b.len()) {
