@@ -21,7 +21,7 @@ pub fn answer(sources: &[Source], question: &str, earlier: &[&str]) -> Draft {
     let pages = &reading.pages;
     let asked = Question::parse(question, earlier);
     if asked.kind == Kind::Overview {
-        return overview(sources);
+        return overview(pages);
     }
     let scan = Scan::new(pages, &asked);
     let found = best_findings(pages, &asked, &scan);
@@ -97,9 +97,6 @@ fn best_findings(pages: &[Page<'_>], asked: &Question, scan: &Scan) -> Vec<Findi
     for (score, hit) in judged.into_iter().take_while(|(score, _)| *score >= share * best) {
         let passage = select::with_lead(pages, hit.passage(pages));
         let text = passage.text(pages);
-        if !pages[passage.page].holds(text) {
-            continue;
-        }
         let language = Language::of(text);
         let terms = vocabulary.number(text, |word| language.is_stop(word));
         let values: Vec<String> =
@@ -167,9 +164,7 @@ fn only_value(asked: &Question, finding: &Finding, pages: &[Page<'_>]) -> Option
     values.next().is_none().then_some(value)
 }
 
-fn overview(sources: &[Source]) -> Draft {
-    let reading = source::read_quotable(sources, source::TRANSFORM_BYTES);
-    let pages = &reading.pages;
+fn overview(pages: &[Page<'_>]) -> Draft {
     let all: Vec<usize> = (0..pages.len()).collect();
     let passages = select::key_passages(pages, &all, 6);
     let mut draft = Composer::new(pages);

@@ -16,7 +16,7 @@ use shape::Shape;
 
 /// Fills `schema` from the sources. `data` of the draft conforms to it, or is absent.
 pub fn extract(sources: &[Source], schema: &Value) -> Draft {
-    let reading = source::read_quotable(sources, source::EXTRACT_BYTES);
+    let reading = source::read(sources, source::EXTRACT_BYTES);
     let pages = &reading.pages;
     let shape = Shape::of_schema(schema);
     let filler = Filler::new(pages, &shape);

@@ -1,8 +1,6 @@
 //! What the model may read: a captured page or note, and what the capture noticed about it. It knows
 //! nothing of packets.
 
-use std::cell::OnceCell;
-
 use sabir_document::{Document, PlainText};
 
 use crate::text::Text;
@@ -26,16 +24,9 @@ pub struct Source {
 pub(crate) struct Page<'s> {
     pub(crate) source: &'s Source,
     pub(crate) text: Text,
-    plain: OnceCell<PlainText>,
 }
 
 impl Page<'_> {
-    /// Whether `words` stand in the plain text of the page, where a citation is looked up.
-    pub(crate) fn holds(&self, words: &str) -> bool {
-        let plain = self.plain.get_or_init(|| PlainText::of_markdown(&self.source.markdown));
-        plain.text().contains(words)
-    }
-
     /// What a person calls this page.
     pub(crate) fn name(&self) -> &str {
         let title = self.source.title.trim();
@@ -51,18 +42,8 @@ impl Page<'_> {
     }
 }
 
-/// Reads the sources so that whatever stands in a unit can be quoted.
-pub(crate) fn read_quotable(sources: &[Source], budget: usize) -> Reading<'_> {
-    let mut reading = read(sources, budget);
-    for page in &mut reading.pages {
-        let plain = PlainText::of_markdown(&page.source.markdown);
-        page.text.keep_quotable(plain.text());
-    }
-    reading
-}
-
-/// Reads the sources in their order, each up to [`SOURCE_BYTES`] and all up to `budget`. Whether a unit
-/// can be quoted is not yet known: see [`Page::holds`].
+/// Reads the sources in their order, each up to [`SOURCE_BYTES`] and all up to `budget`. Whatever stands
+/// in a unit can be quoted.
 pub(crate) fn read(sources: &[Source], budget: usize) -> Reading<'_> {
     let mut left = budget;
     let mut cut = false;
@@ -71,8 +52,9 @@ pub(crate) fn read(sources: &[Source], budget: usize) -> Reading<'_> {
         let markdown = prefix(&source.markdown, left.min(SOURCE_BYTES));
         cut |= markdown.len() < source.markdown.len();
         left -= markdown.len();
-        let text = Text::of_document(&Document::from_markdown(markdown));
-        pages.push(Page { source, text, plain: OnceCell::new() });
+        let mut text = Text::of_document(&Document::from_markdown(markdown));
+        text.keep_quotable(PlainText::of_markdown(markdown).text());
+        pages.push(Page { source, text });
     }
     Reading { pages, cut }
 }

@@ -33,7 +33,7 @@ impl Style {
 }
 
 pub fn summarize(sources: &[Source], style: Style) -> Draft {
-    let reading = source::read_quotable(sources, source::TRANSFORM_BYTES);
+    let reading = source::read(sources, source::TRANSFORM_BYTES);
     let pages = &reading.pages;
     let mut draft = Composer::new(pages);
     let all: Vec<usize> = (0..pages.len()).collect();

@@ -106,21 +106,30 @@ impl Text {
         words
     }
 
-    /// Takes the words out of units that `plain`, the plain text of the page, does not have in this
-    /// form: the tree drops what the page should not have, such as control characters, and a quote must
-    /// be verbatim.
+    /// Gives every unit the words that `plain`, the plain text of the page, has for it, so that what is
+    /// quoted is verbatim. The tree drops what a page should not have, such as control characters; a
+    /// unit where it did so loses its words.
     pub(crate) fn keep_quotable(&mut self, plain: &str) {
-        let mut rest = plain;
+        // The tree has a space where the plain text has the end of a line, which is as long.
+        let spaced = plain.replace('\n', " ");
+        let mut at = 0;
         let mut failures = 0;
         for unit in &mut self.units {
-            let words = unit.text.trim();
-            let found = if failures < FAILURES { rest.find(words) } else { None };
+            let found =
+                if failures < FAILURES { spaced[at..].find(unit.text.as_str()) } else { None };
             match found {
-                Some(at) => rest = &rest[at + words.len()..],
+                Some(before) => {
+                    let start = at + before;
+                    at = start + unit.text.len();
+                    unit.text.replace_range(.., &plain[start..at]);
+                }
                 None => {
                     failures += 1;
                     unit.text.clear();
                     unit.sentences.clear();
+                    if let Kind::Row { table, row } = unit.kind {
+                        self.tables[table].rows[row].clear();
+                    }
                 }
             }
         }

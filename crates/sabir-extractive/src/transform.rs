@@ -87,7 +87,7 @@ impl Artifact {
 /// Makes an artifact of the sources. `count` is how many entries it should have: dates, questions,
 /// cards, aspects, points.
 pub fn transform(sources: &[Source], artifact: Artifact, count: Option<usize>) -> Draft {
-    let reading = source::read_quotable(sources, source::TRANSFORM_BYTES);
+    let reading = source::read(sources, source::TRANSFORM_BYTES);
     let pages = &reading.pages;
     let count = count.unwrap_or(artifact.usual_count()).clamp(1, MOST);
     let mut draft = Composer::new(pages);
