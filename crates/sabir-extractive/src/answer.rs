@@ -87,20 +87,22 @@ fn best_findings(pages: &[Page<'_>], asked: &Question, scan: &Scan) -> Vec<Findi
     judged.sort_by(|a, b| b.0.total_cmp(&a.0));
     let Some(&(best, _)) = judged.first() else { return Vec::new() };
     let (limit, share) = match asked.kind {
+        // The items of a list belong together.
+        _ if judged[0].1.led != 0 => (5, 0.6),
         Kind::Who | Kind::When | Kind::Where | Kind::Amount | Kind::Definition => (3, 0.75),
         Kind::Overview | Kind::Other => (5, 0.6),
     };
     let mut vocabulary = Vocabulary::default();
     let mut found: Vec<Finding> = Vec::new();
     for (score, hit) in judged.into_iter().take_while(|(score, _)| *score >= share * best) {
-        let passage = with_lead(pages, hit);
+        let passage = select::with_lead(pages, hit.passage(pages));
         let text = passage.text(pages);
         let language = Language::of(text);
         let terms = vocabulary.number(text, |word| language.is_stop(word));
         let values: Vec<String> =
             number::find(text).into_iter().map(|found| found.digits).collect();
         let same = found.iter().position(|known| {
-            overlaps(&known.passage, &passage)
+            known.passage.overlaps(&passage)
                 || rank::overlap(&known.terms, &terms) >= REPEATED && known.values == values
         });
         match same.map(|at| &mut found[at]) {
@@ -119,26 +121,6 @@ fn best_findings(pages: &[Page<'_>], asked: &Question, scan: &Scan) -> Vec<Findi
     }
     found.truncate(limit);
     found
-}
-
-/// The sentence, with the one before it when it begins with a pronoun. The two stand next to each
-/// other, so that they are one quote.
-fn with_lead(pages: &[Page<'_>], hit: &Hit) -> Passage {
-    let unit = &pages[hit.page].text.units[hit.unit];
-    let mut range = unit.sentences[hit.sentence].clone();
-    if select::leans_back(unit.sentence(hit.sentence))
-        && let Some(before) = hit.sentence.checked_sub(1).and_then(|at| unit.sentences.get(at))
-        && range.end - before.start <= LEAD_BYTES
-    {
-        range.start = before.start;
-    }
-    Passage { page: hit.page, unit: hit.unit, range }
-}
-
-fn overlaps(a: &Passage, b: &Passage) -> bool {
-    (a.page, a.unit) == (b.page, b.unit)
-        && a.range.start < b.range.end
-        && b.range.start < a.range.end
 }
 
 /// A line that says that sources give different numbers for the same words of the question.
@@ -244,9 +226,6 @@ const REPEATED: f64 = 0.75;
 
 /// Nobody needs more than three witnesses.
 const REPEATS: usize = 2;
-
-/// Two sentences that still are a quote.
-const LEAD_BYTES: usize = 600;
 
 /// What fits on a line.
 const SUGGESTED: usize = 8;

@@ -23,7 +23,12 @@ pub(crate) fn is_boilerplate(unit: &Unit) -> bool {
 pub(crate) fn stands_alone(sentence: &str) -> bool {
     let words = word::count(sentence);
     let letters = sentence.chars().filter(|c| c.is_alphabetic()).count();
-    words >= 5 && letters * 2 >= sentence.chars().count() && !sentence.ends_with([':', '?'])
+    // Two labels in a row are a form, not a sentence.
+    let labels = sentence.matches(": ").take(2).count();
+    words >= 5
+        && labels < 2
+        && letters * 2 >= sentence.chars().count()
+        && !sentence.ends_with([':', '?'])
 }
 
 /// A longer paragraph may speak about cookies without being a banner.

@@ -106,6 +106,9 @@ enum TokenKind {
     Link,
     /// `in`, `since`: what makes a number a year.
     Before,
+    /// `between`, and the `and` that belongs to it.
+    Between,
+    And,
     /// `to`, `until`, `bis`.
     To,
     Word,
@@ -200,16 +203,24 @@ fn read_year(tokens: &[Token], at: usize) -> Option<Read> {
     if touches_before {
         return None;
     }
-    if (is_dash(tokens, at + 1) || kind(tokens, at + 1) == Some(TokenKind::To))
-        && let Some(until) = year_at(tokens, at + 2).filter(|until| *until >= year)
-    {
+    let goes_on = match kind(tokens, at + 1) {
+        Some(TokenKind::To) => true,
+        Some(TokenKind::And) => before == Some(TokenKind::Between),
+        _ => is_dash(tokens, at + 1),
+    };
+    if goes_on && let Some(until) = year_at(tokens, at + 2).filter(|until| *until >= year) {
         let until = Some(Date::year(until));
         return Some(Read { next: at + 3, date: Date::year(year), until });
     }
     let opens = matches!(
         before,
         None | Some(
-            TokenKind::Before | TokenKind::To | TokenKind::Link | TokenKind::Mark('(' | ',' | ';')
+            TokenKind::Before
+                | TokenKind::Between
+                | TokenKind::And
+                | TokenKind::To
+                | TokenKind::Link
+                | TokenKind::Mark('(' | ',' | ';')
         )
     );
     let closes =
@@ -332,13 +343,13 @@ fn word_kind(word: &str) -> TokenKind {
     }
     match &*folded {
         "st" | "nd" | "rd" | "th" | "er" | "de" | "del" | "of" => TokenKind::Link,
+        "between" | "zwischen" | "entre" => TokenKind::Between,
+        "and" | "und" | "et" | "y" => TokenKind::And,
         "to" | "until" | "till" | "bis" | "a" | "hasta" | "through" => TokenKind::To,
         "in" | "since" | "by" | "from" | "before" | "after" | "around" | "year" | "im" | "jahr"
         | "seit" | "ab" | "vor" | "nach" | "en" | "depuis" | "des" | "desde" | "ano" | "early"
-        | "late" | "mid" | "circa" | "ca" | "during" | "between" | "and" | "und" | "et" | "y"
-        | "spring" | "summer" | "autumn" | "winter" | "fall" | "annee" | "vers" => {
-            TokenKind::Before
-        }
+        | "late" | "mid" | "circa" | "ca" | "during" | "spring" | "summer" | "autumn"
+        | "winter" | "fall" | "annee" | "vers" => TokenKind::Before,
         _ => TokenKind::Word,
     }
 }

@@ -44,6 +44,12 @@ impl Passage {
         &pages[self.page].text.units[self.unit].text[self.range.clone()]
     }
 
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        (self.page, self.unit) == (other.page, other.unit)
+            && self.range.start < other.range.end
+            && other.range.start < self.range.end
+    }
+
     /// The whole unit.
     pub(crate) fn unit(pages: &[Page<'_>], page: usize, unit: usize) -> Self {
         let sentences = &pages[page].text.units[unit].sentences;

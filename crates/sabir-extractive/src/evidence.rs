@@ -2,13 +2,20 @@
 //! the right one.
 
 use crate::question::Kind;
-use crate::{date, number, word};
+use crate::word::{self, Script};
+use crate::{date, number};
 
 /// More than 1 when the sentence has what the question wants, less when it lacks it.
 pub(crate) fn fit(kind: Kind, sentence: &str, is_term: impl Fn(&str) -> bool) -> f64 {
     let has = match kind {
-        Kind::Who => has_name(sentence, &is_term),
-        Kind::When => !date::find(sentence).is_empty() || has_year(sentence),
+        Kind::Who => {
+            return match name_length(sentence, &is_term) {
+                0 => 0.75,
+                1 => 1.1,
+                _ => 1.5,
+            };
+        }
+        Kind::When => has_date(sentence),
         Kind::Where => has_place(sentence),
         Kind::Amount => has_amount(sentence),
         Kind::Definition => return if defines(sentence, is_term) { 1.5 } else { 1.0 },
@@ -26,26 +33,34 @@ fn has_amount(sentence: &str) -> bool {
     }) || word::folded_text(sentence).split(' ').any(|word| NUMBER_WORDS.contains(&word))
 }
 
+/// A date, a year, or a month without a year.
+fn has_date(sentence: &str) -> bool {
+    let mut has_month = false;
+    word::for_each_word(sentence, |word, _, _| has_month |= date::is_month(word) && word != "may");
+    has_month || has_year(sentence) || !date::find(sentence).is_empty()
+}
+
 fn has_year(sentence: &str) -> bool {
     number::find(sentence)
         .iter()
         .any(|number| number.digits.len() == 4 && (1500.0..2100.0).contains(&number.value()))
 }
 
-/// A capitalised word inside of the sentence that the question did not say itself.
-fn has_name(sentence: &str, is_term: impl Fn(&str) -> bool) -> bool {
-    let mut first = true;
-    let mut found = false;
+/// How many words the longest name has that the question did not say itself: capitalised words in a
+/// row. One capital at the beginning is every sentence, so that it does not count alone.
+fn name_length(sentence: &str, is_term: impl Fn(&str) -> bool) -> usize {
+    let mut longest = 0;
     let mut run = 0;
-    word::for_each_word(sentence, |word, _, _| {
-        let capital = word.starts_with(char::is_uppercase);
-        let is_new = !is_term(&stem(word));
-        run = if capital && is_new { run + 1 } else { 0 };
-        // One capital at the beginning is every sentence; two in a row are a name.
-        found |= capital && is_new && !first || run >= 2;
-        first = false;
+    let mut begins = true;
+    word::for_each_word(sentence, |word, _, script| {
+        let is_name = script == Script::Spaced && word.starts_with(char::is_uppercase);
+        run = if is_name && !is_term(&stem(word)) { run + 1 } else { 0 };
+        if !begins || run > 1 {
+            longest = longest.max(run);
+        }
+        begins = false;
     });
-    found
+    longest
 }
 
 fn has_place(sentence: &str) -> bool {

@@ -75,8 +75,35 @@ fn of_page(pages: &[Page<'_>], page: usize, pairs: &mut Vec<Pair>) {
     }
 }
 
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split('\n').map(move |line| (line.as_ptr() as usize - text.as_ptr() as usize, line))
+/// The lines of a paragraph, and where they begin. Lines that were joined in Markdown are told apart by
+/// their labels, if there are several: `Price: 12 EUR Weight: 3 kg`.
+fn lines(text: &str) -> Vec<(usize, &str)> {
+    let mut starts = vec![0];
+    let mut label_starts = Vec::new();
+    let mut word_start = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            '\n' => {
+                starts.push(at + 1);
+                word_start = at + 1;
+            }
+            ' ' => {
+                let word = &text[word_start..at];
+                if word.ends_with(':') && word.starts_with(char::is_uppercase) {
+                    label_starts.push(word_start);
+                }
+                word_start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if label_starts.len() > 1 {
+        starts.extend(label_starts);
+        starts.sort_unstable();
+        starts.dedup();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(&start, end)| (start, &text[start..end])).collect()
 }
 
 /// `Label: value`, `Label – value`.

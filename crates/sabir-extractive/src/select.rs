@@ -14,7 +14,7 @@ pub(crate) fn key_passages(pages: &[Page<'_>], within: &[usize], count: usize) -
     let candidates = candidates(pages, within);
     let mut chosen = best(pages, &candidates, count);
     chosen.sort_unstable();
-    chosen.into_iter().map(|at| candidates[at].passage.clone()).collect()
+    chosen.into_iter().map(|at| with_lead(pages, candidates[at].passage.clone())).collect()
 }
 
 /// The best of the candidates, as indices, the best first.
@@ -109,6 +109,23 @@ pub(crate) fn sentences<'p>(
     })
 }
 
+/// The sentence, with the one before it when it begins with a pronoun. The two stand next to each
+/// other, so that they are one quote.
+pub(crate) fn with_lead(pages: &[Page<'_>], passage: Passage) -> Passage {
+    let unit = &pages[passage.page].text.units[passage.unit];
+    if !leans_back(passage.text(pages)) {
+        return passage;
+    }
+    // Sentences stand in order, so that the one before is found without looking at all of them.
+    let number = unit.sentences.partition_point(|range| range.start < passage.range.start);
+    match number.checked_sub(1).and_then(|before| unit.sentences.get(before)) {
+        Some(before) if passage.range.end - before.start <= LEAD_BYTES => {
+            Passage { range: before.start..passage.range.end, ..passage }
+        }
+        _ => passage,
+    }
+}
+
 /// Whether a sentence needs the one before it to be understood.
 pub(crate) fn leans_back(sentence: &str) -> bool {
     let first = sentence
@@ -118,6 +135,9 @@ pub(crate) fn leans_back(sentence: &str) -> bool {
         .unwrap_or_default();
     first.len() <= LONGEST_PRONOUN && LEANING.contains(&&*first.to_lowercase())
 }
+
+/// Two sentences that still are a quote.
+const LEAD_BYTES: usize = 600;
 
 const LONGEST_PRONOUN: usize = 12;
 

@@ -1,7 +1,7 @@
 //! What the model may read: a captured page or note, and what the capture noticed about it. It knows
 //! nothing of packets.
 
-use sabir_document::Document;
+use sabir_document::{Document, PlainText};
 
 use crate::text::Text;
 
@@ -42,7 +42,8 @@ impl Page<'_> {
     }
 }
 
-/// Reads the sources in their order, each up to [`SOURCE_BYTES`] and all up to `budget`.
+/// Reads the sources in their order, each up to [`SOURCE_BYTES`] and all up to `budget`. Whatever stands
+/// in a unit can be quoted.
 pub(crate) fn read(sources: &[Source], budget: usize) -> Reading<'_> {
     let mut left = budget;
     let mut cut = false;
@@ -51,7 +52,8 @@ pub(crate) fn read(sources: &[Source], budget: usize) -> Reading<'_> {
         let markdown = prefix(&source.markdown, left.min(SOURCE_BYTES));
         cut |= markdown.len() < source.markdown.len();
         left -= markdown.len();
-        let text = Text::of_document(&Document::from_markdown(markdown));
+        let mut text = Text::of_document(&Document::from_markdown(markdown));
+        text.keep_quotable(PlainText::of_markdown(markdown).text());
         pages.push(Page { source, text });
     }
     Reading { pages, cut }

@@ -106,6 +106,35 @@ impl Text {
         words
     }
 
+    /// Gives every unit the words that `plain`, the plain text of the page, has for it, so that what is
+    /// quoted is verbatim. The tree drops what a page should not have, such as control characters; a
+    /// unit where it did so loses its words.
+    pub(crate) fn keep_quotable(&mut self, plain: &str) {
+        // The tree has a space where the plain text has the end of a line, which is as long.
+        let spaced = plain.replace('\n', " ");
+        let mut at = 0;
+        let mut failures = 0;
+        for unit in &mut self.units {
+            let found =
+                if failures < FAILURES { spaced[at..].find(unit.text.as_str()) } else { None };
+            match found {
+                Some(before) => {
+                    let start = at + before;
+                    at = start + unit.text.len();
+                    unit.text.replace_range(.., &plain[start..at]);
+                }
+                None => {
+                    failures += 1;
+                    unit.text.clear();
+                    unit.sentences.clear();
+                    if let Kind::Row { table, row } = unit.kind {
+                        self.tables[table].rows[row].clear();
+                    }
+                }
+            }
+        }
+    }
+
     fn push_heading(&mut self, level: u8, words: String, headings: &mut Vec<usize>) {
         if words.trim().is_empty() || has_controls(&words) {
             return;
@@ -187,3 +216,6 @@ fn trimmed(text: &str) -> Range<usize> {
 pub(crate) const CELL_GAP: &str = "\t";
 
 const HEADING_LEVELS: usize = 6;
+
+/// A page with more oddities than this is not quoted any further: each costs a look at all of it.
+const FAILURES: usize = 64;

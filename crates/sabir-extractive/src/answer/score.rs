@@ -2,8 +2,10 @@
 //! headers and neighbours as weaker fields. Each word of the collection is looked at once.
 
 use crate::boilerplate::is_boilerplate;
+use crate::draft::Passage;
 use crate::question::{Question, TERMS};
 use crate::rank::to_f64;
+use crate::select::leans_back;
 use crate::source::Page;
 use crate::text::{Kind, Text, Unit};
 use crate::word;
@@ -17,9 +19,19 @@ pub(super) struct Hit {
     pub(super) mask: u64,
     /// What the sentences beside it hold.
     pub(super) near: u64,
+    /// For an item of a list: what the heading or the line that introduces the list holds.
+    pub(super) led: u64,
     /// What the headings, the title and the header of the table hold.
     pub(super) above: u64,
     length: usize,
+}
+
+impl Hit {
+    pub(super) fn passage(&self, pages: &[Page<'_>]) -> Passage {
+        let unit = &pages[self.page].text.units[self.unit];
+        let range = unit.sentences[self.sentence].clone();
+        Passage { page: self.page, unit: self.unit, range }
+    }
 }
 
 #[derive(Debug)]
@@ -82,7 +94,7 @@ impl Scan {
         let wanted = if exact_missing { ENOUGH_WITHOUT_NAME } else { ENOUGH };
         all > 0.0
             && self.sum(asked, held, 0.0) >= wanted * all
-            && self.sum(asked, hit.mask, EARLIER) >= OWN * all
+            && self.sum(asked, hit.mask | hit.led, EARLIER) >= OWN * all
     }
 
     /// The words of the question that no source has.
@@ -115,11 +127,15 @@ impl Scan {
         let mut headings: Vec<u64> = vec![0; text.units.len()];
         let headers: Vec<u64> =
             text.tables.iter().map(|grid| mask(asked, &grid.header.join(" ")).0).collect();
+        let mut own_headings: Vec<u64> = vec![0; text.units.len()];
         let mut announced = 0;
         for (number, unit) in text.units.iter().enumerate() {
             let over = unit.heading.map_or(0, |heading| headings[heading]);
             if unit.level().is_some() {
-                headings[number] = over | mask(asked, &unit.text).0;
+                let own = mask(asked, &unit.text).0;
+                headings[number] = over | own;
+                // The name of the page introduces all of it, and no list in particular.
+                own_headings[number] = if unit.level() == Some(1) { 0 } else { own };
                 self.seen |= headings[number];
                 announced = 0;
                 continue;
@@ -133,17 +149,37 @@ impl Scan {
                 Kind::Row { table, .. } => headers[table],
                 Kind::Heading { .. } | Kind::Prose | Kind::Item => 0,
             };
-            let before = if unit.kind == Kind::Item { announced } else { 0 };
-            for (at, &(mask, length)) in masks.iter().enumerate() {
-                count(mask, length);
+            let led = match (unit.kind, unit.heading) {
+                (Kind::Item, Some(heading)) => announced | own_headings[heading],
+                (Kind::Item, None) => announced,
+                (Kind::Heading { .. } | Kind::Prose | Kind::Row { .. }, _) => 0,
+            };
+            for (at, &(own, own_length)) in masks.iter().enumerate() {
+                count(own, own_length);
+                // A sentence with a pronoun is told together with the one before it.
+                let (mask, length) = match at.checked_sub(1).map(|before| masks[before]) {
+                    Some((before, words)) if own != 0 && leans_back(unit.sentence(at)) => {
+                        (own | before, own_length + words / 2)
+                    }
+                    _ => (own, own_length),
+                };
                 self.seen |= mask | header;
-                if mask == 0 && before == 0 {
+                if mask == 0 && led == 0 {
                     continue;
                 }
-                let previous = at.checked_sub(1).map_or(before, |at| masks[at].0);
+                let previous = at.checked_sub(1).map_or(led, |at| masks[at].0);
                 let next = masks.get(at + 1).map_or(0, |next| next.0);
                 let (near, above) = (previous | next, title | over | header);
-                self.hits.push(Hit { page, unit: number, sentence: at, mask, near, above, length });
+                self.hits.push(Hit {
+                    page,
+                    unit: number,
+                    sentence: at,
+                    mask,
+                    near,
+                    led,
+                    above,
+                    length,
+                });
             }
             if unit.kind == Kind::Prose {
                 announced = match masks.last() {
@@ -178,8 +214,8 @@ const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
 
 /// What a word counts in the sentence beside, and in a heading or title.
-const NEAR: f64 = 0.35;
-const ABOVE: f64 = 0.5;
+const NEAR: f64 = 0.5;
+const ABOVE: f64 = 0.4;
 
 /// What a word of an earlier question counts.
 const EARLIER: f64 = 0.5;

@@ -49,11 +49,12 @@ fn figures(pages: &[Page<'_>], points: &[Passage], count: usize) -> Vec<Passage>
     let all: Vec<usize> = (0..pages.len()).collect();
     let mut candidates = select::candidates(pages, &all);
     candidates.retain(|candidate| {
-        !points.contains(&candidate.passage) && weighs(candidate.passage.text(pages))
+        !points.iter().any(|point| point.overlaps(&candidate.passage))
+            && weighs(candidate.passage.text(pages))
     });
     let mut chosen = select::best(pages, &candidates, count);
     chosen.sort_unstable();
-    chosen.into_iter().map(|at| candidates[at].passage.clone()).collect()
+    chosen.into_iter().map(|at| select::with_lead(pages, candidates[at].passage.clone())).collect()
 }
 
 /// Whether a sentence has a number that measures something.

@@ -36,14 +36,19 @@ pub(super) fn clozes(pages: &[Page<'_>], count: usize) -> Vec<Cloze> {
         defined.iter().map(|known| (known.term.as_str(), known.passage.page)).collect();
     let mut made: Vec<(Passage, Range<usize>)> = Vec::new();
     for known in &defined {
-        if let Some(at) = known.passage.text(pages).find(&known.term) {
+        let text = known.passage.text(pages);
+        // A term that comes again answers its own question.
+        if let Some(at) =
+            text.find(&known.term).filter(|_| text.matches(&known.term).nth(1).is_none())
+        {
             made.push((known.passage.clone(), at..at + known.term.len()));
         }
     }
     let mut candidates = select::candidates(pages, &all);
     candidates.retain(|candidate| {
+        let text = candidate.passage.text(pages);
         let known = made.iter().any(|(passage, _)| *passage == candidate.passage);
-        !known && number::find(candidate.passage.text(pages)).len() == 1
+        !known && !select::leans_back(text) && number::find(text).len() == 1
     });
     let numbers: Vec<(&str, usize)> = candidates
         .iter()
@@ -74,12 +79,13 @@ pub(super) fn clozes(pages: &[Page<'_>], count: usize) -> Vec<Cloze> {
         .collect()
 }
 
-/// Three other values, those of other sources first.
+/// Three other values, those of the same form and of other sources first.
 fn distractors(answer: &str, page: usize, values: &[(&str, usize)]) -> Vec<String> {
     let mut wrong: Vec<String> = Vec::new();
-    let others = values.iter().filter(|(_, from)| *from != page);
-    let own = values.iter().filter(|(_, from)| *from == page);
-    for (value, _) in others.chain(own) {
+    let mut values: Vec<&(&str, usize)> = values.iter().collect();
+    // Stable: those that look like the answer, of other sources, in their order.
+    values.sort_by_key(|(value, from)| (form(value) != form(answer), *from == page));
+    for (value, _) in values {
         let is_new =
             !value.eq_ignore_ascii_case(answer) && !wrong.iter().any(|known| known == value);
         if is_new {
@@ -90,6 +96,13 @@ fn distractors(answer: &str, page: usize, values: &[(&str, usize)]) -> Vec<Strin
         }
     }
     wrong
+}
+
+/// What can be told from a value without knowing what it is.
+fn form(value: &str) -> (Option<number::Kind>, bool) {
+    let number = number::find(value).into_iter().next();
+    let is_year = value.len() == 4 && value.bytes().all(|byte| byte.is_ascii_digit());
+    (number.map(|number| number.kind), is_year)
 }
 
 const TERMS: usize = 60;

@@ -56,7 +56,7 @@ pub(super) fn compose(pages: &[Page<'_>], count: usize, draft: &mut Composer<'_,
     draft.table(header, rows);
     if left_out > 0 {
         draft.sentence(format!(
-            "{left_out} sources say nothing about these aspects or did not fit."
+            "Sources left out, because they say nothing about these aspects or did not fit: {left_out}."
         ));
     }
 }
@@ -161,9 +161,22 @@ fn words(pages: &[Page<'_>], count: usize) -> Vec<Aspect> {
         let measured = used.by_page.values().filter(|(measured, _)| *measured).count();
         std::cmp::Reverse((used.by_page.len(), measured))
     });
-    found
-        .into_iter()
-        .take(count)
+    let mut told: Vec<Used> = Vec::new();
+    for used in found {
+        if told.len() == count {
+            break;
+        }
+        // A word that only ever stands beside another one says nothing new.
+        let is_new = |known: &Used| {
+            used.by_page.iter().any(|(page, (_, passage))| {
+                known.by_page.get(page).is_none_or(|(_, other)| other != passage)
+            })
+        };
+        if told.iter().all(is_new) {
+            told.push(used);
+        }
+    }
+    told.into_iter()
         .map(|used| {
             let cells = used.by_page.into_iter();
             let cells = cells.map(|(page, (_, passage))| (page, Cell { shown: None, passage }));

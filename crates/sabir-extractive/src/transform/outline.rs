@@ -10,7 +10,7 @@ pub(super) fn compose(pages: &[Page<'_>], count: usize, draft: &mut Composer<'_,
     let mut left = count;
     for (page, read) in pages.iter().enumerate() {
         if left == 0 {
-            draft.sentence(format!("{} more sources are not outlined.", pages.len() - page));
+            draft.sentence(format!("Sources that are not outlined: {}.", pages.len() - page));
             break;
         }
         draft.heading(2, read.name());
@@ -36,6 +36,7 @@ fn entries(pages: &[Page<'_>], page: usize, most: usize) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     for (number, unit) in units.iter().enumerate() {
         match unit.level() {
+            Some(_) if unit.text.is_empty() => {}
             Some(level) => {
                 if entries.len() == most {
                     break;

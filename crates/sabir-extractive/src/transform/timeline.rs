@@ -6,7 +6,7 @@ use sabir_document::Inline;
 
 use crate::date::{self, Found};
 use crate::draft::{Composer, Passage, strong};
-use crate::select::sentences;
+use crate::select::{sentences, with_lead};
 use crate::source::Page;
 use crate::word;
 
@@ -36,11 +36,11 @@ pub(super) fn compose(pages: &[Page<'_>], count: usize, draft: &mut Composer<'_,
             Some(until) => format!("{} to {until}", found.date),
             None => found.date.to_string(),
         };
-        rows.push(vec![vec![strong(when)], draft.say(passage)]);
+        rows.push(vec![vec![strong(when)], draft.say(&with_lead(pages, passage.clone()))]);
     }
     draft.table(vec![vec![Inline::text("Date")], vec![Inline::text("What the source says")]], rows);
     if left_out > 0 {
-        draft.sentence(format!("{left_out} more dates are in the sources."));
+        draft.sentence(format!("Dates of the sources that are not shown: {left_out}."));
     }
 }
 
