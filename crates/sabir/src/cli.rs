@@ -11,8 +11,6 @@ use crate::output::{Notes, Output};
 use crate::{
     acp, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, proto, research, run,
     sandbox, sessions, tokens,
-    acp, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, proto, run, sandbox,
-    sessions, tokens,
 };
 
 /// The lingua franca for language-model agents.

@@ -3,6 +3,10 @@
 mod answers;
 mod calculate;
 mod chunk;
+mod cite;
+mod cite_bench;
+mod cite_hostile;
+mod cite_rules;
 mod contract;
 mod fence;
 mod fenced;
@@ -16,7 +20,3 @@ mod schema;
 mod show;
 mod tools;
 mod turns;
-mod cite;
-mod cite_bench;
-mod cite_hostile;
-mod cite_rules;
