@@ -111,7 +111,8 @@ impl<'m> Reader<'m> {
                 self.push(&text, inner);
             }
             Event::SoftBreak => self.push(" ", range),
-            Event::HardBreak => self.push("\n", range),
+            // A line feed is the end of an item or a row, and nothing else.
+            Event::HardBreak => self.push(" ", range),
             Event::Rule => self.separate("\n\n"),
             // Of extensions that are not switched on.
             Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {

@@ -34,12 +34,11 @@ pub use collect::{CaptureNews, CaptureOptions, CaptureReport, Kept};
 pub use data::check_data;
 pub use error::DeskError;
 pub use gate::{CallReport, Petition};
-pub use input::{Input, InputError, Reading};
+pub use input::{Input, InputError, InputReader, PDF_ARGUMENT, Reading};
 pub use model::{DeskModel, USUAL_BUDGET};
 pub use moment::written;
 
 use crate::mcp::McpConfig;
-use input::InputReader;
 use tools::BrowserSlot;
 
 /// What a desk works with.
@@ -83,11 +82,9 @@ impl Desk {
     pub fn open(setup: DeskSetup) -> Result<Self, DeskError> {
         let library = open_library(&setup.home)?;
         let guard = Guard::new(Rules { allow: setup.allow_egress });
-        let fetcher = Fetcher::new(guard.clone(), FetchLimits::default());
-        let pdf = PdfReader::new(setup.program, [PDF_ARGUMENT], PdfLimits::default());
         Ok(Self(Arc::new(Opened {
             library,
-            reader: InputReader { fetcher, pdf },
+            reader: InputReader::new(guard.clone(), setup.program),
             guard,
             model: setup.model,
             policy: setup.policy,
@@ -136,6 +133,3 @@ pub fn open_library(home: &Path) -> Result<Library, DeskError> {
     };
     Ok(Library::open(home, draw)?)
 }
-
-/// The argument by which this program becomes the one that reads PDF files.
-pub const PDF_ARGUMENT: &str = "__pdf";

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use reqwest::Url;
 use sabir_capture::{
-    Conditional, FetchError, Fetched, Fetcher, Media, Page, PageError, PdfReader, ReadOptions,
-    read_bytes,
+    Conditional, FetchError, FetchLimits, Fetched, Fetcher, Guard, Media, Page, PageError,
+    PdfLimits, PdfReader, ReadOptions, read_bytes,
 };
 
 /// Where something to read is.
@@ -33,11 +33,11 @@ pub struct Reading {
     pub last_modified: Option<String>,
 }
 
-/// Reads pages.
+/// Reads pages, and keeps nothing.
 #[derive(Debug, Clone)]
-pub(super) struct InputReader {
-    pub(super) fetcher: Fetcher,
-    pub(super) pdf: PdfReader,
+pub struct InputReader {
+    fetcher: Fetcher,
+    pdf: PdfReader,
 }
 
 /// What reading a page of the web again led to.
@@ -87,11 +87,13 @@ fn is_scheme(text: &str) -> bool {
 }
 
 impl InputReader {
-    pub(super) async fn read(
-        &self,
-        input: &Input,
-        options: &ReadOptions,
-    ) -> Result<Reading, InputError> {
+    /// `program` is this one, which reads PDF files in a process of its own.
+    pub fn new(guard: Guard, program: PathBuf) -> Self {
+        let pdf = PdfReader::new(program, [PDF_ARGUMENT], PdfLimits::default());
+        Self { fetcher: Fetcher::new(guard, FetchLimits::default()), pdf }
+    }
+
+    pub async fn read(&self, input: &Input, options: &ReadOptions) -> Result<Reading, InputError> {
         match input {
             Input::Web(url) => {
                 match self.read_again(url, &Conditional::default(), options).await? {
@@ -250,6 +252,9 @@ impl From<PageError> for InputError {
         Self::Page(error)
     }
 }
+
+/// The argument by which this program becomes the one that reads PDF files.
+pub const PDF_ARGUMENT: &str = "__pdf";
 
 /// As large as a page of the web may be.
 const MAX_FILE: u64 = 32 * 1024 * 1024;

@@ -35,8 +35,9 @@ fn between<'a>(source: &'a SourceText, a: &Token, b: &Token) -> &'a str {
 fn is_joined(source: &SourceText, a: &Token, b: &Token) -> bool {
     let between = between(source, a, b);
     !between.contains([
-        '.', '!', '?', ';', ':', ',', '(', ')', '"', '“', '”', '„', '\t', '。', '，', '！', '？',
-    ]) && between.matches('\n').count() < 2
+        '.', '!', '?', ';', ':', ',', '(', ')', '"', '“', '”', '„', '\t', '\n', '。', '，', '！',
+        '？',
+    ])
 }
 
 /// Whether two neighbours are parts of one word, like `non-profit`.

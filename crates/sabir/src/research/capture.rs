@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use sabir_capture::{Mode, ReadOptions};
-use sabir_host::{CaptureNews, CaptureOptions, CaptureReport, Desk, Input};
+use sabir_capture::{Guard, Mode, ReadOptions, Rules};
+use sabir_host::{CaptureNews, CaptureOptions, CaptureReport, Input, InputReader};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -173,24 +173,21 @@ impl CaptureArgs {
 
     fn print_one(&self, output: &mut Output) -> anyhow::Result<Exit> {
         let [word] = &self.inputs[..] else { bail!("--print takes one page") };
-        let desk = open_for_reading(&self.home, &self.egress)?;
+        let guard = Guard::new(Rules { allow: self.egress.allow_egress.clone() });
+        let program = std::env::current_exe().context("this program cannot find itself")?;
+        let reader = InputReader::new(guard, program);
         let input = parse_or_stdin(word)?;
         let options = self.reading.options();
         let reading = block_on(async |stop| {
             tokio::select! {
                 () = stop.cancelled() => Err(sabir_host::DeskError::Stopped.into()),
-                read = desk.read(&input, &options) => Ok(read?),
+                read = reader.read(&input, &options) => Ok(read?),
             }
         })?;
         let markdown = reading.page.markdown.trim_end();
         writeln!(output, "{markdown}")?;
         Ok(Exit::Done)
     }
-}
-
-/// A desk that keeps nothing: its library is in a folder that goes with it.
-fn open_for_reading(home: &HomeArgs, egress: &EgressArgs) -> anyhow::Result<Desk> {
-    open_without_model(home, egress)
 }
 
 fn parse(word: &str) -> anyhow::Result<Input> {

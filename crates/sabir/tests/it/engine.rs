@@ -11,7 +11,7 @@ mod floods;
 mod interrupts;
 mod ops;
 mod patches;
-mod place;
+pub(crate) mod place;
 mod policies;
 mod resume;
 mod run;

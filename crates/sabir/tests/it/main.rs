@@ -20,6 +20,7 @@ mod mcp;
 mod patch;
 mod process;
 mod readme;
+mod research;
 mod sandbox;
 mod slow_reader;
 mod tongues;

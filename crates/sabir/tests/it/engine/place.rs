@@ -9,14 +9,14 @@ use tempfile::TempDir;
 use crate::process::sabir;
 
 /// A home and a folder to work in, gone with the test.
-pub(super) struct Place {
+pub(crate) struct Place {
     _folder: TempDir,
-    pub(super) home: PathBuf,
-    pub(super) work: PathBuf,
+    pub(crate) home: PathBuf,
+    pub(crate) work: PathBuf,
 }
 
 impl Place {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
         let (home, work) = (base.join("home"), base.join("work"));
@@ -24,16 +24,16 @@ impl Place {
         Self { _folder: folder, home, work }
     }
 
-    pub(super) fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.work.join(name)).unwrap_or_default()
     }
 
-    pub(super) fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.work.join(name), text).unwrap();
     }
 
     /// The program, in the folder to work in, without what the tester's own environment says.
-    pub(super) fn command(&self, args: &[&str]) -> std::process::Command {
+    pub(crate) fn command(&self, args: &[&str]) -> std::process::Command {
         let mut command = sabir();
         command.current_dir(&self.work).args(args).arg("--home").arg(&self.home);
         for name in ["SABIR_HOME", "SABIR_API_KEY", "XDG_DATA_HOME"] {
@@ -45,12 +45,12 @@ impl Place {
     }
 
     /// Runs it to its end, with no input.
-    pub(super) fn run(&self, args: &[&str]) -> crate::process::Outcome {
+    pub(crate) fn run(&self, args: &[&str]) -> crate::process::Outcome {
         crate::process::finish(&mut self.command(args), args, "")
     }
 
     /// Every byte of every file below the home.
-    pub(super) fn home_bytes(&self) -> Vec<u8> {
+    pub(crate) fn home_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut folders = vec![self.home.clone()];
         while let Some(folder) = folders.pop() {
@@ -67,7 +67,7 @@ impl Place {
 }
 
 /// A response that says something.
-pub(super) fn says(response_id: &str, text: &str) -> Reply {
+pub(crate) fn says(response_id: &str, text: &str) -> Reply {
     Reply::sse([responses::message(text), responses::completed(response_id)])
 }
 

@@ -1,0 +1,11 @@
+//! Sources in, cited answers out, through the built program: pages on loopback, a scripted model,
+//! real files.
+
+mod ask;
+mod capture;
+mod exports;
+mod injection;
+mod kill;
+mod page;
+mod study;
+mod tools;
