@@ -231,6 +231,11 @@ impl Command {
                 | Command::Proto(_)
                 | Command::Acp(_)
                 | Command::Sandbox(_)
+                | Command::Capture(_)
+                | Command::Ask(_)
+                | Command::Transform(_)
+                | Command::Summarize(_)
+                | Command::Extract(_)
                 | Command::Llmx(LlmxCommand::Run(_))
         )
     }

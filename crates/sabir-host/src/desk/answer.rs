@@ -10,7 +10,7 @@ use sabir_llmcp::{
 };
 use sabir_policy::{Outcome, Reading as Read};
 use sabir_store::library::{
-    ChatId, ChatRole, Collection, CollectionId, Fault, NewChatEvent, NewRun, Turn,
+    ChatId, ChatRole, Collection, CollectionId, Fault, MAX_PACKET, NewChatEvent, NewRun, Turn,
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -251,7 +251,10 @@ impl Desk {
         let call_id = CallId::new(call_id).map_err(wrong)?;
         let (status, error_code, payload) = match report.outcome {
             Outcome::Allow => match self.carry_out(&call.call, door).await {
-                Ok(payload) => (ToolStatus::Ok, None, payload),
+                Ok(payload) => {
+                    self.note_opened(&call.call, &evidence).await;
+                    (ToolStatus::Ok, None, payload)
+                }
                 Err(failure) => {
                     let payload = json!({ "message": redact_text(&failure.message) });
                     (ToolStatus::Error, Some(failure.code), payload)
@@ -391,10 +394,26 @@ impl Desk {
             cost_usd_micros: None,
             started_at_ms: started,
             duration_ms: now_ms().saturating_sub(started),
-            request_redacted: redact_packet(&asked.to_json()).to_string(),
+            request_redacted: stored(redact_packet(&asked.to_json())),
             response_redacted: outcome.as_ref().ok().map(response),
             fault: outcome.err(),
         }
+    }
+}
+
+/// A packet that fits into a row: of very many documents the last are counted, not listed.
+fn stored(mut packet: Value) -> String {
+    let mut left_out = 0;
+    loop {
+        let text = packet.to_string();
+        let documents = packet.pointer_mut("/context/documents").and_then(Value::as_array_mut);
+        let Some(documents) = documents.filter(|it| text.len() > MAX_PACKET && it.len() > 1) else {
+            return text;
+        };
+        let kept = documents.len() / 2;
+        left_out += documents.len() - kept;
+        documents.truncate(kept);
+        packet["context"]["documents_left_out"] = json!(left_out);
     }
 }
 

@@ -233,7 +233,15 @@ impl fmt::Display for InputError {
                 let text = sabir_base::text::one_line(text, 200);
                 write!(f, "{text} is no address: {reason}")
             }
-            Self::File { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::File { path, error } => {
+                write!(f, "{}: {error}", path.display())?;
+                match error.kind() {
+                    std::io::ErrorKind::NotFound => {
+                        f.write_str(" (an address begins with https://)")
+                    }
+                    _ => Ok(()),
+                }
+            }
             Self::TooLarge { most } => write!(f, "the file has more than {most} bytes"),
         }
     }

@@ -6,7 +6,7 @@ use sabir_capture::{
 };
 use sabir_document::Document;
 use sabir_llmcp::{ObserveDom, Tool, Whole};
-use sabir_policy::{Address, FieldHints, Page};
+use sabir_policy::{Address, Evidence, FieldHints, Page, Provenance};
 use serde_json::{Value, json};
 
 use super::Failure;
@@ -17,7 +17,7 @@ use crate::desk::Desk;
 pub(in crate::desk) struct BrowserSlot {
     window: Window,
     running: Option<Browser>,
-    /// The page that was opened first: the one that the user meant.
+    /// The last page that the user's own words named.
     opened: Option<String>,
     current: Option<String>,
     elements: Vec<Element>,
@@ -71,7 +71,6 @@ impl BrowserSlot {
         if acted.is_new_document || acted.is_new_tab {
             self.elements.clear();
         }
-        self.opened.get_or_insert_with(|| acted.url.clone());
         self.current = Some(acted.url.clone());
     }
 }
@@ -96,6 +95,19 @@ impl Desk {
             leads_to: element.and_then(|it| Address::parse(it.href.as_deref()?)),
         };
         Some(Spot { page, element: element.cloned() })
+    }
+
+    /// Remembers where the user wanted to be: only an address that they typed counts.
+    pub(in crate::desk) async fn note_opened(&self, tool: &Tool, evidence: &Evidence<'_>) {
+        let url = match tool {
+            Tool::Navigate(it) => &it.url,
+            Tool::OpenTab(it) => &it.url,
+            _ => return,
+        };
+        let Some(address) = Address::parse(url.as_str()) else { return };
+        if evidence.of_address(&address) == Provenance::TypedByUser {
+            self.0.browser.lock().await.opened = Some(url.as_str().to_owned());
+        }
     }
 
     pub(super) async fn browse(&self, tool: &Tool) -> Result<Value, Failure> {

@@ -20,7 +20,7 @@ impl Desk {
         };
         let directory = std::env::current_dir()
             .map_err(|error| Failure::new("RUNTIME_UNAVAILABLE", error.to_string()))?;
-        let environment = std::env::vars_os().collect();
+        let environment = crate::secrets::vars().collect();
         let only = integrations.config.only(it.integration.as_str());
         let servers = Mcp::start(only, environment, &directory, integrations.helper.clone()).await;
         let tools = servers.tools();
