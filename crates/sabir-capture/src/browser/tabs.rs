@@ -254,7 +254,7 @@ impl Tab {
             _ if word(params, "frameId") != self.id => {}
             // The blank page is where a tab starts: going there leads to nothing.
             "Page.frameStartedNavigating" | "Page.frameRequestedNavigation"
-                if word(params, "url") != "about:blank" =>
+                if !matches!(word(params, "url"), "" | "about:blank") =>
             {
                 self.begun += 1;
             }
