@@ -1,6 +1,8 @@
 //! Tools that look at the page and act on it: observe, links of the selection, click, type, select,
 //! scroll, and the page's HTML.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -161,9 +163,9 @@ impl Browser {
             !known.contains(&tab.id) && tab.opener.as_deref() == Some(before.id.as_str())
         });
         if let Some(opened) = opened {
-            self.wait_loaded(&opened).await;
+            let loaded = self.wait_opened(&opened).await;
             self.activate(&opened.id).await?;
-            let acted = self.report(&opened, Loaded::Yes).await?;
+            let acted = self.report(&opened, loaded).await?;
             return Ok(Acted { is_new_tab: true, is_new_document: true, ..acted });
         }
         let Some(now) = self.tabs.find(&before.id) else {
@@ -202,6 +204,20 @@ impl Browser {
         match timeout(self.limits.load, done).await {
             Ok(_) => Loaded::Yes,
             Err(_) => Loaded::NotYet,
+        }
+    }
+
+    /// Waits for the first document of a tab, which may be there already, or never come: a page can
+    /// open a blank tab and write into it.
+    async fn wait_opened(&self, opened: &Tab) -> Loaded {
+        let unseen = opened.unseen();
+        let begun = self.tabs.wait(|tabs| {
+            let Some(tab) = tabs.iter().find(|tab| tab.id == unseen.id) else { return Some(()) };
+            (tab.begun > 0 || tab.shows_other_than(&unseen)).then_some(())
+        });
+        match timeout(BLANK_PATIENCE, begun).await {
+            Ok(_) => self.wait_loaded(&unseen).await,
+            Err(_) => Loaded::Yes,
         }
     }
 
@@ -263,6 +279,9 @@ struct RawContent {
 }
 
 const MOST_LINKS: usize = 200;
+
+/// A tab that is to show a page begins with it at once.
+const BLANK_PATIENCE: Duration = Duration::from_secs(2);
 
 const LONGEST_TEXT: usize = 100_000;
 

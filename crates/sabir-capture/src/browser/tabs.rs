@@ -228,6 +228,11 @@ impl State {
 }
 
 impl Tab {
+    /// The same tab before anything was shown in it.
+    pub(super) fn unseen(&self) -> Self {
+        Self { id: self.id.clone(), session: self.session.clone(), ..Self::default() }
+    }
+
     /// Whether there is a new document. The blank one that a new tab starts with is none, and may be
     /// heard of late.
     pub(super) fn shows_other_than(&self, before: &Self) -> bool {
@@ -247,7 +252,12 @@ impl Tab {
             "Inspector.targetReloadedAfterCrash" => self.is_crashed = false,
             // The main frame has the name of its tab.
             _ if word(params, "frameId") != self.id => {}
-            "Page.frameStartedNavigating" | "Page.frameRequestedNavigation" => self.begun += 1,
+            // The blank page is where a tab starts: going there leads to nothing.
+            "Page.frameStartedNavigating" | "Page.frameRequestedNavigation"
+                if !matches!(word(params, "url"), "" | "about:blank") =>
+            {
+                self.begun += 1;
+            }
             "Page.navigatedWithinDocument" => {
                 self.within += 1;
                 self.url = short(word(params, "url"));

@@ -56,12 +56,9 @@ async fn look_at(
 #[tokio::test]
 async fn tabs_are_kept() {
     let html = "<title>opener</title><a href=/2 target=_blank>new tab</a>\
+        <button onclick=\"window.open('').document.write('<title>written</title>')\">blank</button>\
         <button onclick=\"for (let i = 0; i < 40; i += 1) window.open('/3')\">many</button>";
-    let site = three()
-        .html("/", html)
-        .html("/close", "<button onclick=close()>bye</button>")
-        .serve()
-        .await;
+    let site = three().html("/", html).serve().await;
     let Some(mut browser) = start(&site).await else { return };
     let first = browser.open_tab(&site.url("/")).await.unwrap();
     let link = handle(&look(&mut browser).await, "new tab");
@@ -72,6 +69,10 @@ async fn tabs_are_kept() {
     let listed: Vec<_> = browser.tabs().into_iter().map(|it| (it.url, it.is_active)).collect();
     let urls = [site.url("/").to_string(), site.url("/2").to_string()];
     assert_eq!(listed, [(urls[0].clone(), false), (urls[1].clone(), true)]);
+    browser.activate(&first.tab).await.unwrap();
+    let blank = handle(&look(&mut browser).await, "blank");
+    let acted = browser.click(&blank).await.unwrap();
+    assert_eq!((acted.title.as_str(), acted.is_new_tab), ("written", true));
     browser.activate(&first.tab).await.unwrap();
     let seen = look(&mut browser).await;
     assert_eq!(seen.title, "opener");
