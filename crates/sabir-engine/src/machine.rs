@@ -20,6 +20,8 @@ mod turns;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use sabir_policy::AuditRow;
+
 pub use grants::GrantRecord;
 pub use input::{Input, OfferedTool, PreparedPatch, ToolEvent, ToolResult};
 pub use output::{Output, Work};
@@ -67,8 +69,8 @@ struct Open {
     /// The names under which a person was ever asked, so that a late answer to one question cannot
     /// be taken for an answer to another.
     asked: HashSet<String>,
-    /// What was asked and not answered, with what it is about.
-    unanswered: BTreeMap<String, String>,
+    /// What was asked and not answered.
+    unanswered: BTreeMap<String, Unanswered>,
     task: Option<Task>,
     queue: VecDeque<Queued>,
     /// Inputs that wait until an aborted task is gone.
@@ -78,6 +80,14 @@ struct Open {
     next_key: u64,
     out: VecDeque<Output>,
     closed: bool,
+}
+
+/// A question that waits for its answer.
+#[derive(Debug)]
+struct Unanswered {
+    /// What it is about.
+    what: String,
+    judged: Option<Box<AuditRow>>,
 }
 
 /// More than a person queues, and few enough to keep.
@@ -284,9 +294,13 @@ impl Open {
                 self.record(Record::AsideEnd);
                 aborted += self.close_open_calls();
             }
-            for (call_id, what) in std::mem::take(&mut self.unanswered) {
+            for (call_id, Unanswered { what, judged }) in std::mem::take(&mut self.unanswered) {
                 let state = ApprovalState::Aborted;
-                self.record(Record::Approval { call_id, state, what });
+                self.record(Record::answer(&call_id, state, what));
+                if let Some(row) = judged {
+                    let row = row.answered(state.mark(), now);
+                    self.out.push_back(Output::Audit(Box::new(row)));
+                }
             }
         }
         let settings = &self.settings;
@@ -473,9 +487,10 @@ impl Open {
             Record::Undone => self.forget_last_changes(),
             Record::Plan { plan } => self.plan.clone_from(plan),
             Record::Tokens { total } => self.totals = *total,
-            Record::Approval { call_id, state: ApprovalState::Requested, what } => {
+            Record::Approval { call_id, state: ApprovalState::Requested, what, judged } => {
                 self.asked.insert(call_id.clone());
-                self.unanswered.insert(call_id.clone(), what.clone());
+                let unanswered = Unanswered { what: what.clone(), judged: judged.clone() };
+                self.unanswered.insert(call_id.clone(), unanswered);
             }
             Record::Approval { call_id, .. } => _ = self.unanswered.remove(call_id),
             Record::Settings { .. }

@@ -7,29 +7,31 @@
 mod command;
 mod edit;
 mod files;
+mod gate;
 mod order;
 mod place;
 mod request;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use sabir_base::text::clip_counted;
 use sabir_engine::ConfigureSession;
-use sabir_policy::{
-    Action as Deed, ApprovalPolicy, Decision, Facts, Outcome, Ruling, SandboxMode, SandboxPolicy,
-    decide,
-};
+use sabir_policy::{Action as Deed, ApprovalPolicy, PolicyDoc, SandboxMode, SandboxPolicy};
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::audit::Audit;
+use crate::clock::now_ms;
 use crate::engine::Engine;
 use crate::error::HostError;
 use crate::files::Root;
 use crate::model::Providers;
+use crate::policy::load_policy;
 use crate::process::Runner;
 use crate::reading::KeyFiles;
 
@@ -37,6 +39,7 @@ pub use order::Order;
 pub use place::LinksOnDisk;
 pub use request::Action;
 
+use gate::Wanted;
 use request::Work;
 
 /// What actions are carried out with.
@@ -67,6 +70,12 @@ pub struct Actions {
     approval: ApprovalPolicy,
     sandbox: SandboxPolicy,
     agents: Option<Engine>,
+    policy: PolicyDoc,
+    audit: Audit,
+    /// Whom the audit names as the one that all this is done for.
+    actor: String,
+    /// How many actions had no name.
+    nameless: AtomicU64,
     running: Semaphore,
 }
 
@@ -75,7 +84,7 @@ pub struct Actions {
 pub enum ActionsError {
     Root { path: PathBuf, source: std::io::Error },
     RootName { path: PathBuf },
-    Recovery(HostError),
+    Host(HostError),
 }
 
 /// What came of an action.
@@ -133,16 +142,21 @@ impl Actions {
             sandbox_policy,
             agents,
         } = setup;
+        let policy = load_policy(&home).map_err(|error| ActionsError::Host(error.into()))?;
         let root = Root::open(&path)
             .map_err(|source| ActionsError::Root { path: path.clone(), source })?;
         let place = root.path().to_str().map(str::to_owned);
         let place = place.ok_or(ActionsError::RootName { path })?;
         // A change that a crash left half done is taken back before anyone looks at the files.
         crate::files::recover(&home.join(crate::engine::PATCH_JOURNAL))
-            .map_err(|error| ActionsError::Recovery(error.into()))?;
+            .map_err(|error| ActionsError::Host(error.into()))?;
         Ok(Self {
             root: Arc::new(root),
             place,
+            policy,
+            audit: Audit::new(home.clone()),
+            actor: format!("llmx-{:011x}-{}", now_ms(), std::process::id()),
+            nameless: AtomicU64::new(0),
             home,
             runner,
             key_files: KeyFiles::new(providers.key_files()),
@@ -166,9 +180,10 @@ impl Actions {
         let done: Vec<CancellationToken> =
             actions.iter().map(|_| CancellationToken::new()).collect();
         let all = actions.iter().zip(waits).enumerate().map(|(index, (action, before))| {
-            let turn = Turn { actions: self, index, progress, stop };
             let done = &done;
             async move {
+                let call_id = &self.name(action);
+                let turn = Turn { actions: self, index, call_id, progress, stop };
                 // Whoever waits for this one must not wait for ever, however it ends.
                 let _ended = done[index].clone().drop_guard();
                 for earlier in before {
@@ -189,6 +204,8 @@ impl Actions {
 struct Turn<'a> {
     actions: &'a Actions,
     index: usize,
+    /// What the audit calls it.
+    call_id: &'a str,
     progress: &'a mpsc::Sender<Progress>,
     stop: &'a CancellationToken,
 }
@@ -219,35 +236,6 @@ impl Turn<'_> {
         }
     }
 
-    fn judge(self, action: Deed) -> Decision {
-        let (approval, sandbox) = (self.actions.approval, &self.actions.sandbox);
-        decide(&Facts { approval, sandbox, action, granted: false, ruling: Ruling::default() })
-    }
-
-    /// Does what the gate said: goes on, asks, or refuses.
-    async fn pass(self, decision: &Decision, why: &str, what: String) -> Result<(), Failure> {
-        match decision.outcome {
-            Outcome::Allow => Ok(()),
-            Outcome::Deny => Err(format!("denied: {why}").into()),
-            Outcome::Ask => {
-                let (answer, answered) = oneshot::channel();
-                let question = Question { index: self.index, what, why: why.to_owned(), answer };
-                let _ = self.progress.send(Progress::Asks(question)).await;
-                tokio::select! {
-                    biased;
-                    () = self.stop.cancelled() => Err(ABORTED.into()),
-                    answered = answered => match answered {
-                        Ok(true) => Ok(()),
-                        Ok(false) => Err(format!("denied by the user: {why}").into()),
-                        Err(_) => {
-                            Err(format!("denied: {why}, and nobody is there to be asked").into())
-                        }
-                    },
-                }
-            }
-        }
-    }
-
     /// Does something that blocks, beside a bounded number of others. What it does is given up when
     /// everything stops, so it must not change anything.
     async fn look<T: Send + 'static>(
@@ -266,9 +254,9 @@ impl Turn<'_> {
     }
 
     async fn spawn(self, agent: &str, task: &str) -> Result<Content, Failure> {
-        let decision = self.judge(Deed::Spawn);
+        let wanted = Wanted::new("spawn", [("agent", agent.into()), ("task", task.into())]);
         let what = format!("start the agent {agent:?} with this task:\n{task}");
-        self.pass(&decision, &decision.reason, what).await?;
+        self.pass(&self.judge(Deed::Spawn, &wanted), what).await?;
         let Some(engine) = &self.actions.agents else {
             let words = "no model is configured, so no agent can be spawned: say --model NAME \
                          --base-url URL, or write a provider into sabir.toml";
@@ -295,6 +283,12 @@ impl Turn<'_> {
 }
 
 impl Actions {
+    /// As its sender called it, or by its number among those that were not called anything.
+    fn name(&self, action: &Action) -> String {
+        let number = || self.nameless.fetch_add(1, Ordering::Relaxed) + 1;
+        action.id.clone().unwrap_or_else(|| format!("act-{}", number()))
+    }
+
     /// Folders of this program, which no command and no change may touch.
     fn own_state(&self) -> Vec<PathBuf> {
         vec![self.home.clone()]
@@ -326,7 +320,7 @@ impl std::fmt::Display for ActionsError {
         match self {
             Self::Root { path, .. } => write!(f, "{}: cannot be the root", path.display()),
             Self::RootName { path } => write!(f, "{}: has no path in UTF-8", path.display()),
-            Self::Recovery(error) => error.fmt(f),
+            Self::Host(error) => error.fmt(f),
         }
     }
 }
@@ -335,7 +329,7 @@ impl std::error::Error for ActionsError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Root { source, .. } => Some(source),
-            Self::RootName { .. } | Self::Recovery(_) => None,
+            Self::RootName { .. } | Self::Host(_) => None,
         }
     }
 }

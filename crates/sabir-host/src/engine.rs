@@ -17,14 +17,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sabir_engine::{Decoded, Event, Refusal};
+use sabir_policy::PolicyDoc;
 use sabir_store::Store;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::audit::Audit;
 use crate::error::HostError;
 use crate::files::Recovered;
 use crate::mcp::McpConfig;
 use crate::model::{HttpClients, Providers};
+use crate::policy::load_policy;
 use crate::process::Runner;
 use crate::reading::KeyFiles;
 
@@ -46,6 +49,9 @@ struct Shared {
     key_files: KeyFiles,
     servers: Servers,
     defaults: Defaults,
+    /// What the policy file said when the engine was opened.
+    policy: Arc<PolicyDoc>,
+    audit: Audit,
     clients: HttpClients,
     /// Sessions that are open somewhere in this process: one at a time may hold each.
     open: Mutex<HashSet<String>>,
@@ -101,7 +107,9 @@ const DEEPEST: u32 = 2;
 impl Engine {
     pub fn open(setup: Setup) -> Result<Self, HostError> {
         let Setup { home, runner, providers, key_files, mcp, defaults } = setup;
+        let policy = Arc::new(load_policy(&home)?);
         let store = Store::open(&home)?;
+        let audit = Audit::new(home.clone());
         // A patch that a crash left half done is taken back before anyone looks at the files.
         let recovered = Mutex::new(crate::files::recover(&home.join(PATCH_JOURNAL))?);
         let (clients, open) = (HttpClients::default(), Mutex::default());
@@ -115,6 +123,8 @@ impl Engine {
             key_files,
             servers,
             defaults,
+            policy,
+            audit,
             clients,
             open,
             recovered,

@@ -3,12 +3,15 @@
 #![expect(clippy::disallowed_methods, reason = "this crate is where the world is touched")]
 
 mod actions;
+mod audit;
+mod clock;
 mod desk;
 mod engine;
 mod error;
 mod files;
 mod mcp;
 mod model;
+mod policy;
 pub mod process;
 mod reading;
 pub mod sandbox;
@@ -36,4 +39,5 @@ pub use model::{
     LocalServer, ModelClient, ModelStream, Provider, ProviderError, Providers, Secret,
     detect_local, probe_local,
 };
+pub use policy::{PolicyFault, PolicyFileError, load_policy, policy_file};
 pub use reading::read_private;

@@ -2,7 +2,7 @@
 //! made from. They hold digests and short previews, no secrets and no bodies; who keeps them is not
 //! known here.
 
-use sabir_base::text::one_line;
+use sabir_base::text::{clip_counted, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -75,10 +75,10 @@ impl AuditRow {
             }
         }
         Self {
-            call_id: audited.call_id.to_owned(),
+            call_id: short(audited.call_id),
             at,
-            actor: audited.actor.to_owned(),
-            subject: audited.subject.to_owned(),
+            actor: short(audited.actor),
+            subject: short(audited.subject),
             arguments_digest: digest_of(&arguments),
             preview: preview(&arguments),
             labels: decision.labels,
@@ -87,7 +87,7 @@ impl AuditRow {
             outcome: decision.outcome,
             rule: decision.rule,
             reason_code: decision.rule.reason_code().to_owned(),
-            reason: decision.reason.clone(),
+            reason: clip_counted(&decision.reason, MAX_REASON_BYTES).into_owned(),
             approval: match decision.outcome {
                 Outcome::Ask => ApprovalMark::Requested,
                 Outcome::Allow if decision.is_approved => ApprovalMark::Approved,
@@ -109,6 +109,11 @@ impl AuditRow {
         };
         Self { approval, outcome, at, ..self.clone() }
     }
+}
+
+/// A name that somebody else gave. Cut, so that a model cannot make a row that nobody can keep.
+fn short(name: &str) -> String {
+    name[..name.floor_char_boundary(MAX_NAME_BYTES)].to_owned()
 }
 
 /// The arguments in short.
@@ -159,6 +164,9 @@ fn preview_of_text(text: &str) -> String {
     }
 }
 
+const MAX_NAME_BYTES: usize = 256;
+/// A model may add reasons of its own to those of the gate.
+const MAX_REASON_BYTES: usize = 4 * 1024;
 const MAX_VALUE_CHARS: usize = 80;
 const MAX_PREVIEW_CHARS: usize = 400;
 /// Of a list, as a command is.

@@ -6,6 +6,7 @@ mod address;
 mod evidence;
 mod facts;
 mod field;
+mod hosts;
 mod judged;
 mod leaves;
 mod rules;
@@ -24,6 +25,7 @@ pub use address::Address;
 pub use evidence::{Evidence, Provenance};
 pub use facts::{AddressKind, Budget, CallFacts, FieldKind, Limits, OriginKind, Reading};
 pub use field::FieldHints;
+pub use hosts::hosts_named;
 pub use judged::{ArgumentSource, Judged, Question, ShownArgument};
 pub use sensitive::Sensitive;
 pub use taint::Taint;
@@ -97,7 +99,7 @@ pub fn judge_call(call: &Call<'_>, around: &Surroundings<'_>) -> Judged {
     let named = addresses.iter().filter_map(|(address, _)| address.as_ref());
     let hosts: Vec<&str> = named.chain(on_page).map(Address::host).collect();
     let ruling = around.policy.ruling(call.tool, &hosts);
-    let decision = decide(&Facts {
+    let mut decision = decide(&Facts {
         approval: around.approval,
         // It says nothing about calls.
         sandbox: &SandboxPolicy::default(),
@@ -105,6 +107,7 @@ pub fn judge_call(call: &Call<'_>, around: &Surroundings<'_>) -> Judged {
         granted: false,
         ruling,
     });
+    around.policy.give_reason(&mut decision, call.tool, &hosts);
     let sources =
         leaves(call.arguments).take(MOST_SHOWN).map(|leaf| source_of(call, &leaf, around));
     Judged {

@@ -7,6 +7,8 @@ mod pattern;
 use std::fmt;
 
 use crate::call::Limits;
+use crate::gate::Decision;
+use crate::rule::RuleId;
 use crate::ruling::{Ruling, Stance, Waivable};
 
 use pattern::{HostPattern, ToolPattern};
@@ -59,11 +61,6 @@ impl PolicyDoc {
     /// What it says to an action of this name that reaches these hosts. Names beside those of the
     /// tools: `shell`, `apply_patch`, `read`, `spawn`, and `mcp__server__tool`.
     pub fn ruling(&self, tool: &str, hosts: &[&str]) -> Ruling {
-        let strict = self.strict.iter().filter(|entry| {
-            entry.tool.as_ref().is_none_or(|pattern| pattern.matches(tool))
-                // One host is enough: what reaches several is refused for each of them.
-                && entry.host.as_ref().is_none_or(|it| hosts.iter().any(|host| it.matches(host)))
-        });
         let loosened = self.loosened.iter().filter(|entry| {
             entry.tool == tool
                 && entry
@@ -72,9 +69,28 @@ impl PolicyDoc {
                     .is_none_or(|it| !hosts.is_empty() && hosts.iter().all(|host| it.matches(host)))
         });
         Ruling {
-            stance: strict.map(|entry| entry.stance).max().unwrap_or_default(),
+            stance: self.strictest(tool, hosts).map(|entry| entry.stance).unwrap_or_default(),
             waived: loosened.flat_map(|entry| entry.when.iter().copied()).collect(),
         }
+    }
+
+    /// Adds the reason that the file gives to a decision that the file made.
+    pub fn give_reason(&self, decision: &mut Decision, tool: &str, hosts: &[&str]) {
+        if !matches!(decision.rule, RuleId::PolicyDenied | RuleId::PolicyAsks) {
+            return;
+        }
+        let given = self.strictest(tool, hosts).and_then(|entry| entry.reason.as_deref());
+        decision.reason.push_str(&because(given));
+    }
+
+    /// The entry that decides: the first of the strictest.
+    fn strictest(&self, tool: &str, hosts: &[&str]) -> Option<&Strict> {
+        let matching = self.strict.iter().filter(|entry| {
+            entry.tool.as_ref().is_none_or(|pattern| pattern.matches(tool))
+                // One host is enough: what reaches several is refused for each of them.
+                && entry.host.as_ref().is_none_or(|it| hosts.iter().any(|host| it.matches(host)))
+        });
+        matching.rev().max_by_key(|entry| entry.stance)
     }
 
     /// What holds beside the rules of the gate, a line each.

@@ -22,7 +22,7 @@ pub use binding::Binding;
 pub use call::{
     Address, AddressKind, ArgumentSource, Budget, Call, CallFacts, Evidence, FieldHints, FieldKind,
     Judged, Limits, OriginKind, Page, Provenance, Question, Reading, Sensitive, ShownArgument,
-    Surroundings, Taint, judge_call,
+    Surroundings, Taint, hosts_named, judge_call,
 };
 pub use command::{Assessment, Place, Verdict, assess};
 pub use doc::{PolicyDoc, PolicyError};

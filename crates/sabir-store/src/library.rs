@@ -96,6 +96,23 @@ impl Library {
         Self::open_with(home, ids, &LibraryOptions::default())
     }
 
+    /// Opens the library of `home` if there is one, and makes none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Library::open`].
+    pub fn open_existing(
+        home: &Path,
+        ids: impl Ids + Send + 'static,
+    ) -> Result<Option<Self>, LibraryError> {
+        let path = home.join(FILE);
+        match path.try_exists() {
+            Ok(true) => Self::open(home, ids).map(Some),
+            Ok(false) => Ok(None),
+            Err(error) => Err(LibraryError::io(&path, &error)),
+        }
+    }
+
     /// # Errors
     ///
     /// As [`Library::open`].
@@ -104,7 +121,7 @@ impl Library {
         ids: impl Ids + Send + 'static,
         options: &LibraryOptions,
     ) -> Result<Self, LibraryError> {
-        let path = home.join("library.db");
+        let path = home.join(FILE);
         let mut ids = Box::new(ids);
         let connection = open_connection(home, &path, options, &mut *ids)?;
         let state = Mutex::new(State { connection, ids });
@@ -180,6 +197,9 @@ fn open_connection(
     tables::prepare(&mut connection, path, ids)?;
     Ok(connection)
 }
+
+/// In the home.
+const FILE: &str = "library.db";
 
 impl Default for LibraryOptions {
     fn default() -> Self {

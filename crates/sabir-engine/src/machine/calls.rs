@@ -147,8 +147,8 @@ impl Open {
                 let verdict = self.judge_spawn();
                 self.follow(key, Subject::Exec, verdict, now);
             }
-            ToolCall::External { name, .. } => {
-                let verdict = self.judge_external(&name);
+            ToolCall::External { name, arguments } => {
+                let verdict = self.judge_external(&name, &arguments);
                 self.follow(key, Subject::Exec, verdict, now);
             }
         }
@@ -233,7 +233,7 @@ impl Open {
         call.state = CallState::Asking { subject, asked_as, deadline, confinement };
         let session_scope = super::grants::scope_of(call);
         let (cwd, reason) = (call.cwd.clone(), Some(reason));
-        let what = call.in_words();
+        let (what, judged) = (call.in_words(), call.judged.clone());
         let msg = match subject {
             Subject::Exec => EventMsg::ExecApprovalRequest {
                 call_id: call_id.clone(),
@@ -249,7 +249,8 @@ impl Open {
                 session_scope,
             },
         };
-        self.record(Record::Approval { call_id, state: ApprovalState::Requested, what });
+        let state = ApprovalState::Requested;
+        self.record(Record::Approval { call_id, state, what, judged });
         self.emit(&sub_id, msg);
     }
 
@@ -302,7 +303,7 @@ impl Open {
         };
         // Aborting says the same of everything that waits.
         if decision != Decision::Abort {
-            self.record(Record::Approval { call_id: call_id.to_owned(), state, what });
+            self.record(Record::answer(call_id, state, what));
             self.audit_answer(key, state.mark(), now);
         }
         match decision {
@@ -363,7 +364,7 @@ impl Open {
         let sub_id = task.sub_id.clone();
         for (key, call_id, what) in due {
             let state = ApprovalState::Expired;
-            self.record(Record::Approval { call_id: call_id.clone(), state, what });
+            self.record(Record::answer(&call_id, state, what));
             self.audit_answer(key, mark, now);
             self.emit(&sub_id, EventMsg::ApprovalExpired { call_id });
             self.warn_of_denial(key, words);
@@ -471,7 +472,7 @@ impl Open {
         for (call_id, asked, before) in ended {
             if let Some((key, call_id, what)) = asked {
                 let state = ApprovalState::Aborted;
-                self.record(Record::Approval { call_id, state, what });
+                self.record(Record::answer(&call_id, state, what));
                 self.audit_answer(key, state.mark(), now);
             }
             let output = before.map_or(ABORTED.to_owned(), |it| format!("{it}\n{ABORTED}"));

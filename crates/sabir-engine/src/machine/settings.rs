@@ -1,7 +1,9 @@
 //! What a session is set to, with nothing left open: who drives the machine has looked up files,
 //! folders and defaults.
 
-use sabir_policy::{ApprovalPolicy, SandboxPolicy};
+use std::sync::Arc;
+
+use sabir_policy::{ApprovalPolicy, PolicyDoc, SandboxPolicy};
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::{Effort, ProviderSettings};
@@ -34,4 +36,8 @@ pub struct Settings {
     /// Folders of this program, which no command may change.
     #[serde(default)]
     pub own_state: Vec<String>,
+    /// What the policy file says. It is not stored: a session that is resumed is held by the file as
+    /// it is then.
+    #[serde(skip)]
+    pub policy: Arc<PolicyDoc>,
 }

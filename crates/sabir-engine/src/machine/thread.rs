@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use sabir_policy::ApprovalMark;
+use sabir_policy::{ApprovalMark, AuditRow};
 use serde::{Deserialize, Serialize};
 
 use super::grants::GrantRecord;
@@ -48,6 +48,10 @@ pub enum Record {
         call_id: String,
         state: ApprovalState,
         what: String,
+        /// Of a question: what the gate said, so that the audit can be told what became of it by
+        /// whoever resumes the session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        judged: Option<Box<AuditRow>>,
     },
     Granted {
         grant: GrantRecord,
@@ -82,6 +86,13 @@ pub enum ApprovalState {
     Aborted,
     /// Nobody answered in time.
     Expired,
+}
+
+impl Record {
+    /// What a person said, or what became of a question that nobody answered.
+    pub(super) fn answer(call_id: &str, state: ApprovalState, what: String) -> Self {
+        Self::Approval { call_id: call_id.to_owned(), state, what, judged: None }
+    }
 }
 
 impl ApprovalState {

@@ -1,8 +1,10 @@
 //! Commands, in the sandbox that the policy says.
 
-use sabir_policy::{Action as Deed, Confinement as Where, Outcome, Place as Ground, assess};
+use sabir_policy::{Action as Deed, Confinement as Where, Place as Ground, assess};
+use serde_json::json;
 use tokio::sync::mpsc;
 
+use super::gate::Wanted;
 use super::place::Place;
 use super::request::Shell;
 use super::{ABORTED, Content, Failure, Turn, content};
@@ -23,25 +25,24 @@ impl Turn<'_> {
         let argv: Vec<String> = ["bash", "-c", &shell.line].map(str::to_owned).to_vec();
         let root = self.actions.root_path().to_string_lossy();
         let assessment = assess(&argv, Ground::of(&folder.to_string_lossy(), &root));
-        let decision = self
-            .judge(Deed::Command { assessment: assessment.verdict(), escalated: shell.escalated });
-        let mut why = format!("{} ({})", decision.reason, assessment.why());
+        let cwd = folder.to_string_lossy();
+        let wanted = Wanted::new("shell", [("command", json!(argv)), ("cwd", cwd.as_ref().into())]);
+        let deed = Deed::Command { assessment: assessment.verdict(), escalated: shell.escalated };
+        let mut judged = self.judge(deed, &wanted);
+        judged.add_reason(&format!(" ({})", assessment.why()));
         if let Some(said) = &shell.why {
-            why = format!("{why}; the sender says: {said}");
+            judged.add_reason(&format!("; the sender says: {said}"));
         }
         let what = format!("run in {}:\n$ {}", folder.display(), shell.line);
-        self.pass(&decision, &why, what.clone()).await?;
-        let finished = self.execute(shell, &argv, &folder, decision.confinement).await?;
-        if finished.sandbox_denied
-            && decision.confinement == Where::Confined
-            && !self.stop.is_cancelled()
-        {
-            let again = self.judge(Deed::RetryOutsideSandbox);
+        self.pass(&judged, what.clone()).await?;
+        let confinement = judged.decision.confinement;
+        let finished = self.execute(shell, &argv, &folder, confinement).await?;
+        if finished.sandbox_denied && confinement == Where::Confined && !self.stop.is_cancelled() {
+            let again = self.judge(Deed::RetryOutsideSandbox, &wanted);
             let what = format!("{what}\nthe sandbox refused something; run it again without");
-            if again.outcome != Outcome::Deny
-                && self.pass(&again, &again.reason, what).await.is_ok()
-            {
-                let finished = self.execute(shell, &argv, &folder, again.confinement).await?;
+            if self.pass(&again, what).await.is_ok() {
+                let confinement = again.decision.confinement;
+                let finished = self.execute(shell, &argv, &folder, confinement).await?;
                 return observe(finished);
             }
         }

@@ -7,9 +7,10 @@ use sabir_engine::patch::{Files as _, Operation, OperationKind, Patch, PatchPath
 use sabir_engine::{ListDir, Search as SearchCall};
 use sabir_llmx::LineRange;
 use sabir_policy::{Action as Deed, reach, writable_roots};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::edit;
+use super::gate::Wanted;
 use super::place::Place;
 use super::request::{Change, Search};
 use super::{Content, Failure, MOST_BYTES, Turn, content};
@@ -19,8 +20,8 @@ use crate::tools::{self, Look};
 
 impl Turn<'_> {
     pub(super) async fn read(self, path: &str) -> Result<Content, Failure> {
-        let decision = self.judge(Deed::Read);
-        self.pass(&decision, &decision.reason, format!("read {path}")).await?;
+        let wanted = Wanted::new("read", [("path", path.into())]);
+        self.pass(&self.judge(Deed::Read, &wanted), format!("read {path}")).await?;
         let (root, place) = (Arc::clone(&self.actions.root), self.actions.place.clone());
         let (path, stop) = (path.to_owned(), self.stop.clone());
         let key_files = self.actions.key_files.clone();
@@ -45,8 +46,9 @@ impl Turn<'_> {
     }
 
     pub(super) async fn search(self, path: &str, search: &Search) -> Result<Content, Failure> {
-        let decision = self.judge(Deed::Read);
-        self.pass(&decision, &decision.reason, format!("search {path}")).await?;
+        let pattern = search.pattern.as_str();
+        let wanted = Wanted::new("read", [("pattern", pattern.into()), ("path", path.into())]);
+        self.pass(&self.judge(Deed::Read, &wanted), format!("search {path}")).await?;
         let (root, path, stop) = (self.actions.place.clone(), path.to_owned(), self.stop.clone());
         let key_files = self.actions.key_files.clone();
         let search = SearchCall {
@@ -134,13 +136,14 @@ impl Turn<'_> {
         let roots = writable_roots(&actions.sandbox, &actions.place, tmpdir, &own);
         let absolute = |path: &PatchPath| format!("{}/{path}", actions.place);
         let paths: Vec<String> = plan.paths().map(absolute).collect();
-        let decision = self.judge(Deed::Patch { reach: reach(&paths, &roots) });
-        let what = format!("change {file}:\n{}", plan.unified_diff());
-        let why = match actions.is_read_only() {
-            true => format!("{}; the sandbox is read-only", decision.reason),
-            false => decision.reason.clone(),
-        };
-        self.pass(&decision, &why, what).await?;
+        let diff = plan.unified_diff();
+        let what = format!("change {file}:\n{diff}");
+        let wanted = Wanted::new("apply_patch", [("paths", json!(paths)), ("patch", diff.into())]);
+        let mut judged = self.judge(Deed::Patch { reach: reach(&paths, &roots) }, &wanted);
+        if actions.is_read_only() {
+            judged.add_reason("; the sandbox is read-only");
+        }
+        self.pass(&judged, what).await?;
         if self.stop.is_cancelled() {
             return Err(super::ABORTED.into());
         }

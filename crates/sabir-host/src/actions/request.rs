@@ -11,6 +11,8 @@ use crate::process::DEFAULT_TIMEOUT;
 /// One action to carry out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Action {
+    /// What its sender calls it.
+    pub(super) id: Option<String>,
     /// Or why it cannot be carried out.
     pub(super) work: Result<Work, String>,
 }
@@ -56,7 +58,7 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 impl Action {
     pub fn new(act: &Act<'_>) -> Self {
-        Self { work: Work::read(act) }
+        Self { id: act.id.as_ref().map(|id| id.clone().into_owned()), work: Work::read(act) }
     }
 }
 

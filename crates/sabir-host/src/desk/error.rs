@@ -38,7 +38,7 @@ pub enum DeskError {
 }
 
 impl DeskError {
-    pub(super) fn refused(reason: impl Into<String>) -> Self {
+    pub(crate) fn refused(reason: impl Into<String>) -> Self {
         Self::Refused { reason: reason.into() }
     }
 

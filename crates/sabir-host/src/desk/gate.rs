@@ -7,7 +7,7 @@ use sabir_policy::{
     Outcome, Page, Question, Reading, Surroundings, Taint, judge_call,
 };
 use sabir_store::Hash;
-use sabir_store::library::{ApprovalAnswer, AuditOutcome, NewApproval, NewAudit, Spent};
+use sabir_store::library::{ApprovalAnswer, NewApproval, Spent};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::moment::now_ms;
 use super::{Desk, DeskError};
+use crate::audit::audit_entry;
 
 /// A question to the person. Dropping it means no.
 #[derive(Debug)]
@@ -171,22 +172,6 @@ impl Desk {
         self.with_library(move |library| library.append_audit(&[new], at)).await?;
         Ok(())
     }
-}
-
-/// A row as the library keeps it.
-pub(crate) fn audit_entry(row: &AuditRow) -> Result<NewAudit, DeskError> {
-    Ok(NewAudit {
-        actor: row.actor.clone(),
-        call_id: row.call_id.clone(),
-        subject: row.subject.clone(),
-        outcome: match row.outcome {
-            Outcome::Allow => AuditOutcome::Allow,
-            Outcome::Ask => AuditOutcome::Ask,
-            Outcome::Deny => AuditOutcome::Deny,
-        },
-        reason: row.reason_code.clone(),
-        body: serde_json::to_string(row).map_err(|error| DeskError::refused(error.to_string()))?,
-    })
 }
 
 fn hash_of(binding: &Binding) -> Result<Hash, DeskError> {

@@ -1,14 +1,7 @@
-//! When something happened, and how it is called: the clock and the random source of the desk.
-
-use std::time::{SystemTime, UNIX_EPOCH};
+//! When something happened, and how it is called: how the desk writes times and draws names.
 
 use super::DeskError;
-
-/// Milliseconds since 1970, as the library keeps time.
-pub(super) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
+pub(super) use crate::clock::now_ms;
 
 /// A time as packets write it: `2026-01-28T12:34:56.789Z`.
 pub fn written(ms: u64) -> String {

@@ -21,6 +21,7 @@ use super::gathered::{Committing, Gathered};
 use super::servers::Watched;
 use super::work::PreparedPatches;
 use super::{Claim, Engine, Incoming, Shown};
+use crate::clock::now_ms;
 use crate::model::ModelClient;
 use crate::sandbox::usable_root;
 
@@ -426,14 +427,22 @@ impl Actor {
                     self.keep([super::journal::event(&event, &line)]);
                     self.gathered.show(Shown { event, line });
                 }
-                Output::Record(record) => {
+                Output::Record(mut record) => {
+                    if let Record::Approval { judged: Some(row), .. } = &mut record {
+                        row.at = now_ms();
+                    }
                     if let Record::Settings { settings } = &record {
                         self.go_over_to(&settings.session_id);
                     }
                     self.keep(super::journal::record(&record));
                 }
                 Output::WakeAt(at) => self.wake_at = Some(at),
-                Output::Audit(_) | Output::Close => {}
+                Output::Audit(mut row) => {
+                    // The machine knows no clock but its own.
+                    row.at = now_ms();
+                    self.gathered.decided.push(*row);
+                }
+                Output::Close => {}
                 output @ (Output::Ask { .. }
                 | Output::HangUp { .. }
                 | Output::Prepare { .. }
@@ -464,7 +473,8 @@ impl Actor {
     fn commit_next(&mut self) {
         if self.committing.is_none() && !self.gathered.is_empty() {
             let gathered = std::mem::take(&mut self.gathered);
-            self.committing = Some(gathered.commit(&self.engine.shared.store));
+            let shared = &self.engine.shared;
+            self.committing = Some(gathered.commit(&shared.store, &shared.audit));
         }
     }
 

@@ -148,6 +148,7 @@ impl Actor {
             stream_max_retries,
             tmpdir: temporary_folder().and_then(|it| it.into_os_string().into_string().ok()),
             own_state: vec![text_of(&shared.home)?],
+            policy: std::sync::Arc::clone(&shared.policy),
         };
         let confinement =
             super::work::reach(&self.engine, &settings, sabir_policy::Confinement::Confined);
@@ -192,7 +193,7 @@ pub(super) fn new_session_id() -> Result<String, String> {
     let mut random = [0u8; 8];
     getrandom::fill(&mut random).map_err(|error| format!("no random numbers: {error}"))?;
     let random = u64::from_be_bytes(random);
-    Ok(format!("{:011x}-{random:016x}", super::journal::wall_clock_ms()))
+    Ok(format!("{:011x}-{random:016x}", crate::clock::now_ms()))
 }
 
 /// A folder that can be worked in, by its real name.

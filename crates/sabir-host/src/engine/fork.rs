@@ -36,7 +36,7 @@ pub(super) fn fork(shared: &Shared, from: &str, response_id: &str) -> Result<Str
     entries.extend(records.filter_map(|record| super::journal::record(&record)));
     let batch = Batch {
         session_id: SessionId::new(session_id.clone()),
-        at_ms: super::journal::wall_clock_ms(),
+        at_ms: crate::clock::now_ms(),
         entries,
     };
     shared.store.append_and_wait(batch).map_err(|error| error.to_string())?;

@@ -5,10 +5,12 @@ use std::future::Future;
 use std::pin::Pin;
 
 use sabir_engine::Output;
+use sabir_policy::AuditRow;
 use sabir_store::{Batch, Entry, Rejected, SessionId, Store};
 use tokio::sync::oneshot;
 
 use super::{Claim, Shown};
+use crate::audit::Audit;
 
 #[derive(Default)]
 pub(super) struct Gathered {
@@ -17,6 +19,8 @@ pub(super) struct Gathered {
     shown: Vec<Shown>,
     /// Of the lines in `shown`.
     bytes: usize,
+    /// What the gate said, for the audit.
+    pub(super) decided: Vec<AuditRow>,
     /// To be done.
     pub(super) todo: Vec<Output>,
     /// Sessions that were left: nobody else may open them before their end is on disk.
@@ -52,7 +56,10 @@ impl Gathered {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.batches.is_empty() && self.shown.is_empty() && self.todo.is_empty()
+        self.batches.is_empty()
+            && self.shown.is_empty()
+            && self.decided.is_empty()
+            && self.todo.is_empty()
     }
 
     pub(super) fn keep(&mut self, session_id: &str, entry: Entry) {
@@ -60,7 +67,7 @@ impl Gathered {
             Some(batch) if batch.session_id.as_str() == session_id => batch.entries.push(entry),
             _ => self.batches.push(Batch {
                 session_id: SessionId::new(session_id),
-                at_ms: super::journal::wall_clock_ms(),
+                at_ms: crate::clock::now_ms(),
                 entries: vec![entry],
             }),
         }
@@ -74,14 +81,16 @@ impl Gathered {
         })
     }
 
-    pub(super) fn commit(self, store: &Store) -> Committing {
-        let Self { batches, shown, bytes: _, todo, left } = self;
-        let store = store.clone();
+    pub(super) fn commit(self, store: &Store, audit: &Audit) -> Committing {
+        let Self { batches, shown, bytes: _, decided, todo, left } = self;
+        let (store, audit) = (store.clone(), audit.clone());
         let done = Box::pin(async move {
             for batch in batches {
                 append(&store, batch).await?;
             }
-            Ok(())
+            // Behind the journal: a question that only the journal knows is closed in both when the
+            // session is resumed, and one that only the audit knew would stay open for ever.
+            audit.keep(decided).await
         });
         Committing { done, shown, todo, _left: left }
     }

@@ -96,11 +96,6 @@ pub(super) fn thread_of(
     Ok(sabir_engine::thread_at(&records, response_id))
 }
 
-pub(super) fn wall_clock_ms() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |it| it.as_millis() as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

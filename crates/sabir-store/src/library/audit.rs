@@ -8,7 +8,7 @@ use super::error::{LibraryError, Trouble};
 use super::ids::AuditId;
 use super::limits::{MAX_LINE, check_json, check_size};
 use super::named::named;
-use super::rows::{Count, count, first, run, some};
+use super::rows::{Count, all, count, first, run, some};
 use super::tables::library_id;
 use super::{Library, limits};
 use crate::chain::{Covered, Hash};
@@ -147,6 +147,37 @@ impl Library {
             let sql = format!("{SELECT} WHERE seq > ?1 ORDER BY seq LIMIT ?2");
             let parameters = params![Count(after), limits::rows(limit)];
             some(connection, &sql, parameters, read, |row| row.body.len())
+        })
+    }
+
+    /// The newest rows, at most `limit`, never more than [`Library::audit`] answers with; the oldest of
+    /// them first.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn last_audit(&self, limit: usize) -> Result<Vec<AuditRow>, LibraryError> {
+        self.read(|connection| {
+            let sql = format!("{SELECT} ORDER BY seq DESC LIMIT ?1");
+            let parameters = params![limits::rows(limit)];
+            let mut rows = some(connection, &sql, parameters, read, |row| row.body.len())?;
+            rows.reverse();
+            Ok(rows)
+        })
+    }
+
+    /// The calls whose ids begin with `start`, in the order of the ids; at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn audited_calls(&self, start: &str, limit: usize) -> Result<Vec<String>, LibraryError> {
+        self.read(|connection| {
+            // No character comes behind the last one, so that the index finds where they end.
+            let sql = "SELECT DISTINCT call_id FROM policy_audit
+                       WHERE call_id >= ?1 AND call_id < ?1 || char(1114111)
+                       ORDER BY call_id LIMIT ?2";
+            all(connection, sql, params![start, limits::rows(limit)], |row| row.get(0))
         })
     }
 
