@@ -4,6 +4,9 @@ use std::fmt;
 
 use sabir_document::Document;
 
+use crate::sheet::Sheet;
+use crate::{csv, json, markdown, pdf, text};
+
 /// Something that was made, with what it stands on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Artifact {
@@ -74,9 +77,16 @@ impl std::error::Error for ExportError {}
 /// The artifact as bytes of a file.
 pub fn export(artifact: &Artifact, format: Format) -> Result<Vec<u8>, ExportError> {
     match format {
-        Format::Markdown => Ok(artifact.document.to_markdown().into_bytes()),
-        Format::Text | Format::Json | Format::Csv | Format::Pdf => {
-            Err(ExportError::Layout { reason: "not written yet".to_owned() })
-        }
+        Format::Markdown => Ok(markdown::write(&Sheet::of(artifact)).into_bytes()),
+        Format::Text => Ok(text::write(&Sheet::of(artifact)).into_bytes()),
+        Format::Json => Ok(json::write(artifact).into_bytes()),
+        Format::Csv => csv::write(artifact),
+        Format::Pdf => export_pdf(artifact, &[]),
     }
+}
+
+/// The artifact as a PDF file. Characters that the built-in fonts lack are looked up in `fallback`,
+/// font files of the caller, in their order; what is no font is passed over.
+pub fn export_pdf(artifact: &Artifact, fallback: &[Vec<u8>]) -> Result<Vec<u8>, ExportError> {
+    pdf::write(&Sheet::of(artifact), fallback)
 }

@@ -19,9 +19,9 @@ pub fn file_name(title: &str, format: Format) -> String {
     }
     let name = name.trim_end_matches('-');
     let is_reserved = RESERVED.contains(&name)
-        || ["com", "lpt"].iter().any(|device| {
-            name.strip_prefix(device).is_some_and(|rest| rest.len() == 1 && rest != "0")
-        });
+        || ["com", "lpt"]
+            .iter()
+            .any(|device| name.strip_prefix(device).is_some_and(|rest| PORTS.contains(&rest)));
     match name.is_empty() || is_reserved {
         true => format!("artifact-{name}.{extension}").replace("-.", "."),
         false => format!("{name}.{extension}"),
@@ -32,3 +32,5 @@ pub fn file_name(title: &str, format: Format) -> String {
 const LONGEST: usize = 120;
 /// Devices of one system that are no files anywhere in it.
 const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
+/// What follows `com` and `lpt` there; the raised digits are the same ports.
+const PORTS: [&str; 12] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"];
