@@ -43,10 +43,12 @@ fn run(command: &str, root: &Path) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_sabir"));
     let folder = binary.parent().unwrap().display().to_string();
     let path = std::env::var("PATH").unwrap_or_default();
+    let home = tempfile::tempdir().unwrap();
     let output = Command::new("sh")
         .args(["-c", &format!("{{ {command}; }} 2>&1")])
         .current_dir(root)
         .env("PATH", format!("{folder}:{path}"))
+        .env("SABIR_HOME", home.path())
         .env_remove("FORCE_COLOR")
         .output()
         .unwrap();
