@@ -119,6 +119,8 @@ impl Builder {
             return;
         }
         match self.open.pop() {
+            // What holds nothing says nothing.
+            Some(Frame::Blocks { children, .. }) if children.is_empty() => {}
             Some(Frame::Blocks { kind: Kind::Item, children }) => {
                 if let Some(Frame::List { items, .. }) = self.open.last_mut() {
                     items.push(ListItem { children });
@@ -161,7 +163,7 @@ impl Builder {
         let Some((leaf, builder)) = self.leaf.take() else { return };
         let children = builder.finish();
         match leaf {
-            Leaf::Paragraph if children.is_empty() => {}
+            Leaf::Paragraph | Leaf::Heading(_) if children.is_empty() => {}
             Leaf::Paragraph => self.push(Block::Paragraph { children }),
             Leaf::Heading(level) => self.push(Block::Heading { level, children }),
             Leaf::Cell => {

@@ -147,6 +147,10 @@ impl<'m> Reader<'m> {
             | TagEnd::Link
             | TagEnd::Image => {}
             TagEnd::TableCell => self.separate("\t"),
+            TagEnd::CodeBlock => {
+                self.drop_last_line_feed();
+                self.separate("\n\n");
+            }
             TagEnd::Heading(_) => {
                 self.end_heading();
                 self.separate("\n\n");
@@ -191,6 +195,16 @@ impl<'m> Reader<'m> {
                 last.source.end = source.end;
             }
             _ => self.plain.pieces.push(Piece { plain, source, is_even }),
+        }
+    }
+
+    /// The last line of a code block ends with one, and separators stand between blocks anyway.
+    fn drop_last_line_feed(&mut self) {
+        let Some(piece) = self.plain.pieces.last_mut() else { return };
+        if piece.is_even && piece.plain.len() > 1 && self.plain.text.ends_with('\n') {
+            self.plain.text.pop();
+            piece.plain.end -= 1;
+            piece.source.end -= 1;
         }
     }
 

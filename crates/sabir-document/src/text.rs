@@ -11,12 +11,15 @@ impl Document {
         let mut out = String::new();
         let mut todo = vec![Step::Blocks(self.children.iter())];
         let mut between = "";
+        // The items of a list stand closer together than the list stands to its neighbours.
+        let mut is_first_item = false;
         while let Some(step) = todo.last_mut() {
             let block = match step {
                 Step::Blocks(blocks) => blocks.next(),
                 Step::Items(items) => match items.next() {
                     Some(item) => {
-                        between = if out.is_empty() { "" } else { "\n" };
+                        let is_first = std::mem::take(&mut is_first_item);
+                        between = if is_first { between } else { "\n" };
                         todo.push(Step::Blocks(item.children.iter()));
                         continue;
                     }
@@ -30,6 +33,7 @@ impl Document {
                     continue;
                 }
                 Some(Block::List { items, .. }) => {
+                    is_first_item = true;
                     todo.push(Step::Items(items.iter()));
                     continue;
                 }

@@ -3,6 +3,7 @@
 
 mod answer;
 mod citation;
+mod cite;
 pub mod codes;
 mod context;
 mod markdown;
@@ -19,6 +20,10 @@ mod wire;
 
 pub use answer::{Answer, Mode, Note, read_answer};
 pub use citation::{Citation, Locator, LocatorKind};
+pub use cite::{
+    CitableSource, CitationStatus, MatchKind, Reason, SourceText, Verdict, verify_citation,
+    verify_quote,
+};
 pub use context::{
     CollectionIndex, CollectionSource, Comment, ContextContent, ContextDocument, ContextKind,
     ConversationTurn, Count, DocumentSource, Element, IndexEntry, Item, Link, OutlineEntry,

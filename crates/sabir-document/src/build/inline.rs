@@ -63,10 +63,7 @@ impl InlineBuilder {
             return;
         }
         let is_kept = match &mark {
-            Mark::Link { href } => {
-                is_safe_href(href)
-                    && !self.asked.iter().any(|(_, asked)| matches!(asked, Mark::Link { .. }))
-            }
+            Mark::Link { href } => is_safe_href(href) && !self.is_in_link(),
             _ => !self.asked.iter().any(|(_, asked)| *asked == mark),
         };
         let mark = if is_kept { mark } else { Mark::Nothing };
@@ -102,6 +99,11 @@ impl InlineBuilder {
         if text.is_empty() {
             return;
         }
+        if self.is_in_link() && (text.contains("]:") || text.starts_with(':')) {
+            // At the start of a paragraph it would end the label of a definition, even in code.
+            self.text(text);
+            return;
+        }
         self.arrive();
         let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         match self.children.last_mut() {
@@ -110,10 +112,14 @@ impl InlineBuilder {
         }
     }
 
+    fn is_in_link(&self) -> bool {
+        self.asked.iter().any(|(_, asked)| matches!(asked, Mark::Link { .. }))
+    }
+
     /// A number that no citation has is dropped. In a link it would be a link in a link: there it
     /// becomes text.
     pub(crate) fn cite(&mut self, reference: u32) {
-        if self.asked.iter().any(|(_, asked)| matches!(asked, Mark::Link { .. })) {
+        if self.is_in_link() {
             self.text(&format!("[{reference}]"));
         } else if reference > 0 {
             self.arrive();

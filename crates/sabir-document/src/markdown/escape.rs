@@ -45,11 +45,7 @@ pub(super) fn push_text(out: &mut String, text: &str, place: Place) {
         let next = chars.peek().map(|(_, next)| *next);
         let is_escaped = match c {
             '\\' | '`' | '*' | '[' | ']' | '<' | '~' => true,
-            // Within a word it is no mark.
-            '_' => {
-                !(before.is_some_and(char::is_alphanumeric)
-                    && next.is_some_and(char::is_alphanumeric))
-            }
+            '_' => !is_within_word(text, start + at),
             '&' => is_entity(&text[start + at + 1..]),
             // It would make an image of a link.
             '!' => next.is_none() && place.before_bracket,
@@ -83,8 +79,11 @@ fn push_line_start(out: &mut String, text: &str, line: Line) -> usize {
         Some('#' | '>') => true,
         Some('+') => ends_marker,
         Some('-') => !next.is_some_and(char::is_alphanumeric),
-        // Underlines of headings, and rows that make a table of the line before.
-        Some('=' | ':' | '|') => line == Line::Next,
+        // It would underline a heading.
+        Some('=') => line == Line::Next,
+        // It could make a table of the line before, which may be the one of the item around.
+        Some(':') => next == Some('-'),
+        Some('|') => true,
         _ => false,
     };
     if !is_escaped {
@@ -94,6 +93,16 @@ fn push_line_start(out: &mut String, text: &str, line: Line) -> usize {
     out.push('\\');
     out.push_str(&text[marker..=marker]);
     marker + 1
+}
+
+/// Whether the underscore at `at` stands between two letters, where it is no mark. The first and the
+/// last letter of a text do not count: they may be written by their numbers.
+fn is_within_word(text: &str, at: usize) -> bool {
+    let (mut before, mut after) = (text[..at].chars().rev(), text[at + 1..].chars());
+    let letters = [before.next(), after.next()];
+    letters.iter().all(|letter| letter.is_some_and(char::is_alphanumeric))
+        && before.next().is_some()
+        && after.next().is_some()
 }
 
 /// Whether what follows an ampersand could make a character of it.
