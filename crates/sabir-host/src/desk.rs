@@ -20,9 +20,7 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sabir_capture::{
-    FetchLimits, Fetcher, Guard, HostPort, PdfLimits, PdfReader, ReadOptions, Rules,
-};
+use sabir_capture::{Guard, HostPort, ReadOptions, Rules};
 use sabir_policy::PolicyDoc;
 use sabir_store::library::{Library, LibraryError};
 use tokio::sync::Mutex;

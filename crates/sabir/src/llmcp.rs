@@ -1,4 +1,3 @@
 //! `sabir llmcp …`: one file per command.
 
 pub(crate) mod check;
-mod data;

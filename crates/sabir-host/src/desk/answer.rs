@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::cited::{Cited, verify};
 use super::context::{Context, evidence_of, follow_up, request, wrong};
-use super::data::check_data;
+use super::data::{check_data, check_schema};
 use super::gate::{Around, CallReport, Door, Petition};
 use super::input::Reading;
 use super::model::Said;
@@ -134,9 +134,7 @@ impl Desk {
         schema: &Value,
         stop: &CancellationToken,
     ) -> Result<Answered, DeskError> {
-        if let Err(error) = jsonschema::options().build(schema) {
-            return Err(DeskError::refused(format!("the schema cannot be used: {error}")));
-        }
+        check_schema(schema).map_err(DeskError::refused)?;
         let mut args = Map::new();
         args.insert("schema".to_owned(), schema.clone());
         let task = Task { name: TaskName::Extract, args };

@@ -1,24 +1,38 @@
 //! The data of `web.extract`, compared with the JSON Schema that was asked for.
 
+use jsonschema::{PatternOptions, Validator};
 use sabir_llmcp::DataFault;
 use serde_json::Value;
 
-/// Where data differs from its schema. A schema that is none is a fault of its own; addresses in it
-/// are not followed.
+/// Where `data` differs from `schema`. A schema that cannot be used is a fault of the whole: nothing
+/// fits it. Nothing is fetched for it.
 pub fn check_data(schema: &Value, data: &Value) -> Vec<DataFault> {
-    let validator = match jsonschema::options().build(schema) {
-        Ok(validator) => validator,
-        Err(error) => {
-            let message = format!("the schema cannot be used: {error}");
-            return vec![DataFault { pointer: String::new(), message }];
+    match validator(schema) {
+        Ok(validator) => {
+            let faults = validator.iter_errors(data).take(MOST_FAULTS);
+            faults
+                .map(|error| fault(error.instance_path().to_string(), &error.to_string()))
+                .collect()
         }
-    };
-    let fault = |error: jsonschema::ValidationError<'_>| DataFault {
-        pointer: error.instance_path().to_string(),
-        message: sabir_base::text::one_line(&error.to_string(), MOST_SHOWN),
-    };
-    validator.iter_errors(data).take(MOST_FAULTS).map(fault).collect()
+        Err(message) => vec![fault(String::new(), &message)],
+    }
 }
 
-const MOST_FAULTS: usize = 20;
-const MOST_SHOWN: usize = 300;
+/// Why a schema cannot be used, if it cannot.
+pub(super) fn check_schema(schema: &Value) -> Result<(), String> {
+    validator(schema).map(drop)
+}
+
+fn validator(schema: &Value) -> Result<Validator, String> {
+    // The engine without backtracking: patterns come from whoever wrote the request.
+    let options = jsonschema::options().with_pattern_options(PatternOptions::regex());
+    options.build(schema).map_err(|error| format!("the schema cannot be used: {error}"))
+}
+
+/// Messages quote the data.
+fn fault(pointer: String, message: &str) -> DataFault {
+    DataFault { pointer, message: sabir_base::text::one_line(message, 200) }
+}
+
+/// More help nobody.
+const MOST_FAULTS: usize = 50;

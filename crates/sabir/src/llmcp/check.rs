@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use sabir_host::check_data;
 use sabir_llmcp::{Packet, Parsed, Request};
 
-use super::data::check_data;
 use crate::check::{ReportOptions, judge};
 use crate::cli::ManyFiles;
 use crate::exit::Exit;
