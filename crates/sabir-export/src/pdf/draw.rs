@@ -37,7 +37,7 @@ pub(super) fn draw(flow: Flow<'_>, title: &str) -> Result<Vec<u8>, ExportError> 
             draw_text(&mut surface, &fonts, &text.placed, text.x, text.y);
         }
         draw_line(&mut surface, &fonts, &foot, MARGIN);
-        let number = line(&mut fonts, &format!("{} / {count}", index + 1));
+        let number = line(&mut fonts, &format!("Page {} of {count}", index + 1));
         draw_line(&mut surface, &fonts, &number, PAGE_WIDTH - MARGIN - number.width);
         surface.finish();
         for link in &page.links {

@@ -255,4 +255,4 @@ pub(super) const WHOLE: Area = Area { left: MARGIN, width: PAGE_WIDTH - 2.0 * MA
 const ASCENT: f32 = 1.069;
 const DESCENT: f32 = 0.293;
 /// No more strips than this run beside each other.
-const NEAR: usize = 16;
+const NEAR: usize = 32;
