@@ -22,8 +22,9 @@ pub(crate) fn write(artifact: &Artifact) -> Result<Vec<u8>, ExportError> {
         let header = ["section", "kind", "text"].map(str::to_owned).to_vec();
         sections.push(with_evidence(header, outline.rows));
     }
-    let width = sections.iter().flatten().map(Vec::len).max().unwrap_or(1);
-    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
+    let width = common_width(&sections);
+    let mut builder = WriterBuilder::new();
+    let mut writer = builder.terminator(Terminator::CRLF).flexible(true).from_writer(Vec::new());
     let wrong = |error: csv::Error| ExportError::Layout { reason: error.to_string() };
     for (index, section) in sections.into_iter().enumerate() {
         if index > 0 {
@@ -31,11 +32,20 @@ pub(crate) fn write(artifact: &Artifact) -> Result<Vec<u8>, ExportError> {
         }
         // A row of nothing would look like the end of the section.
         for mut row in section.into_iter().filter(|row| row.iter().any(|cell| !cell.is_empty())) {
-            row.resize(width, String::new());
+            row.resize(width.max(row.len()), String::new());
             writer.write_record(row).map_err(wrong)?;
         }
     }
     writer.into_inner().map_err(|error| ExportError::Layout { reason: error.to_string() })
+}
+
+/// How many cells every row is filled up to. Many short rows beside one wide table would fill the
+/// memory; then each table keeps its own width.
+fn common_width(sections: &[Vec<Row>]) -> usize {
+    let rows = || sections.iter().flatten().map(Vec::len);
+    let width = rows().max().unwrap_or(1);
+    let added: usize = rows().map(|cells| width - cells).sum();
+    if added + width * sections.len() > MOST_ADDED_CELLS { 1 } else { width }
 }
 
 /// What each reference says, on one line.
@@ -200,6 +210,7 @@ fn is_number(text: &str) -> bool {
         && exponent.chars().all(|c| c.is_ascii_digit())
 }
 
+const MOST_ADDED_CELLS: usize = 1 << 20;
 const LONGEST_PART: usize = 200;
 /// Spreadsheets link to no more.
 const LONGEST_URL: usize = 2_000;

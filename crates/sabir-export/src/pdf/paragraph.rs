@@ -110,6 +110,14 @@ impl Paragraph {
         self.words.iter().map(|word| word.width).fold(0.0, f32::max)
     }
 
+    /// What it costs to draw once more.
+    pub(super) fn weight(&self) -> usize {
+        let parts = self.words.iter().flat_map(|word| &word.parts);
+        let pieces = parts.flat_map(|part| &part.shaped.pieces);
+        let glyphs: usize = pieces.map(|piece| piece.glyphs.len()).sum();
+        self.words.len() + glyphs
+    }
+
     /// At least one line. A word that is wider than the line is cut.
     pub(super) fn lines(&self, fonts: &mut Fonts<'_>, width: f32) -> Vec<Line> {
         let mut lines = Vec::new();

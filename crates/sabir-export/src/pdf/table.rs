@@ -78,6 +78,11 @@ impl Grid<'_> {
 
     fn turn_page(&self, flow: &mut Flow<'_>) {
         flow.turn_page();
+        // No page shows more than that, but much more could hide in one.
+        let weight: usize = self.header.iter().map(Paragraph::weight).sum();
+        if weight > HEAVIEST_HEADER {
+            return;
+        }
         let lines = self.lines(flow, self.header);
         // Where it fills most of a page, it leaves no room for rows.
         if self.height(&lines) < flow::HEIGHT / 3.0 {
@@ -197,4 +202,5 @@ fn records(flow: &mut Flow<'_>, table: &Table, place: Place) {
 const PAD: f32 = 5.0;
 /// Below this, words fall apart.
 const NARROWEST: f32 = 34.0;
+const HEAVIEST_HEADER: usize = 5_000;
 const STRETCH: f32 = 1.6;

@@ -96,6 +96,30 @@ fn tables_of_any_shape_are_laid_out() {
     }
 }
 
+/// LC-O4: what is drawn or written again and again is small.
+#[test]
+fn nothing_multiplies() {
+    let marks = format!("a{}", "\u{301}".repeat(20_000));
+    let rows = "| x |\n".repeat(2_000);
+    let header = format!("| {marks} |\n|---|\n{rows}");
+    let link = format!("[{}](https://a.b/{})", "a\\\n".repeat(5_000), "x".repeat(4_000));
+    let wide = format!("{}\n{}\n\n", "|a".repeat(5_000), "|-".repeat(5_000));
+    let tables = wide + &"|a|\n|-|\n|b|\n\n".repeat(2_000);
+    for (name, title, markdown) in [
+        ("header", "T", &header),
+        ("title", marks.as_str(), &"words\n\n".repeat(3_000)),
+        ("link", "T", &link),
+        ("tables", "T", &tables),
+    ] {
+        let mut artifact = artifact(title, markdown);
+        artifact.references.clear();
+        for format in FORMATS {
+            let file = export(&artifact, format).unwrap();
+            assert!(file.len() < 3_000_000, "{name} as {format:?}: {}", file.len());
+        }
+    }
+}
+
 /// LC-O4.
 #[test]
 fn an_empty_document_is_a_file_in_every_form() {
