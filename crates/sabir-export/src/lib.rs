@@ -9,6 +9,7 @@ mod markdown;
 mod name;
 mod pdf;
 mod sheet;
+mod spacing;
 mod text;
 
 pub use artifact::{Artifact, ExportError, Format, Reference, export, export_pdf};

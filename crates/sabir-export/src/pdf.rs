@@ -54,6 +54,10 @@ fn references(flow: &mut Flow<'_>, sheet: &Sheet) {
     flow.gap(24.0);
     let title = [sabir_document::Inline::text("References")];
     block::heading(flow, 2, &title, Place::new(WHOLE));
+    // It belongs to no heading of the body.
+    if let Some(heading) = flow.headings.last_mut() {
+        heading.level = 1;
+    }
     let highest = sheet.references.iter().map(|entry| entry.number).max().unwrap_or(0);
     let indent = number(flow, highest).width + 8.0;
     for Entry { number: entry, line } in &sheet.references {
@@ -100,6 +104,6 @@ fn missing_note(missing: &BTreeSet<char>) -> String {
     )
 }
 
-const TITLE: f32 = 22.0;
+const TITLE: f32 = 20.0;
 const NOTE: f32 = 8.5;
 const MOST_LISTED: usize = 20;

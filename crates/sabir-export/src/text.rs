@@ -13,6 +13,7 @@ use self::wrap::wrap;
 use crate::clean::without_controls;
 use crate::flat::flatten;
 use crate::sheet::Sheet;
+use crate::spacing::{is_close, is_loose};
 
 pub(crate) fn write(sheet: &Sheet) -> String {
     let highest = sheet.references.iter().map(|entry| entry.number).max().unwrap_or(0);
@@ -31,7 +32,7 @@ pub(crate) fn write(sheet: &Sheet) -> String {
         writer.heading(2, "References");
         writer.gap();
         for entry in &sheet.references {
-            let line = writer.flat(&entry.line);
+            let line = flatten(&entry.line, &mut |href| Some(format!("<{href}>")));
             writer.inside(&format!("[{}] ", entry.number), "    ", |inner| inner.paragraph(&line));
         }
     }
@@ -85,8 +86,13 @@ impl Links {
 
 impl Writer {
     fn blocks(&mut self, blocks: &[Block]) {
+        self.spaced(blocks, |_, _| false);
+    }
+
+    /// An empty line between the blocks, except where two are close.
+    fn spaced(&mut self, blocks: &[Block], is_close: fn(&Block, &Block) -> bool) {
         for (index, block) in blocks.iter().enumerate() {
-            if index > 0 {
+            if index > 0 && !is_close(&blocks[index - 1], block) {
                 self.gap();
             }
             self.block(block);
@@ -117,7 +123,7 @@ impl Writer {
     }
 
     fn list(&mut self, ordered: bool, items: &[ListItem]) {
-        let is_loose = items.iter().any(|item| item.children.len() > 1);
+        let is_loose = is_loose(items);
         let digits = items.len().to_string().len();
         for (index, item) in items.iter().enumerate() {
             if index > 0 && is_loose {
@@ -127,7 +133,10 @@ impl Writer {
                 true => format!("{:>digits$}. ", index + 1),
                 false => "- ".to_owned(),
             };
-            self.inside(&mark, &" ".repeat(mark.len()), |inner| inner.blocks(&item.children));
+            self.inside(&mark, &" ".repeat(mark.len()), |inner| match is_loose {
+                true => inner.blocks(&item.children),
+                false => inner.spaced(&item.children, is_close),
+            });
         }
     }
 
@@ -160,13 +169,16 @@ impl Writer {
         }
     }
 
-    /// A table with more columns than fit: one line for each cell.
+    /// A table with more columns than fit: one line for each cell that says something.
     fn records(&mut self, header: &[String], rows: &[Vec<String>]) {
+        if rows.is_empty() {
+            self.paragraph(&header.join(", "));
+        }
         for (index, row) in rows.iter().enumerate() {
             if index > 0 {
                 self.gap();
             }
-            for (name, value) in header.iter().zip(row) {
+            for (name, value) in header.iter().zip(row).filter(|(_, value)| !value.is_empty()) {
                 self.inside("", "  ", |inner| inner.paragraph(&format!("{name}: {value}")));
             }
         }

@@ -9,6 +9,7 @@ use super::look::{Color, INK, LINK, Look, MONO_SIZE, MUTED, Span, spans};
 use super::paragraph::{Line, Paragraph};
 use super::table;
 use crate::flat::flatten;
+use crate::spacing::{is_close, is_loose};
 
 /// In what a block stands.
 #[derive(Clone, Copy)]
@@ -44,7 +45,11 @@ impl Place {
 pub(super) fn blocks(flow: &mut Flow<'_>, blocks: &[Block], place: Place) {
     for (index, block) in blocks.iter().enumerate() {
         if index > 0 {
-            flow.gap(gap_before(block).max(gap_after(&blocks[index - 1])));
+            let before = &blocks[index - 1];
+            flow.gap(match place.lists > 0 && is_close(before, block) {
+                true => ITEM_GAP,
+                false => gap_before(block).max(gap_after(before)),
+            });
         }
         self::block(flow, block, place);
     }
@@ -103,9 +108,7 @@ pub(super) fn paragraph(flow: &mut Flow<'_>, spans: &[Span<'_>], place: Place) {
 }
 
 fn list(flow: &mut Flow<'_>, ordered: bool, items: &[ListItem], place: Place) {
-    let is_loose = items.iter().any(|item| {
-        item.children.iter().filter(|block| !matches!(block, Block::List { .. })).count() > 1
-    });
+    let gap = if is_loose(items) { GAP } else { ITEM_GAP };
     let last = mark(flow, &number(items.len()), place);
     let indent = match ordered {
         true => (last.width + MARK_GAP).max(INDENT),
@@ -119,7 +122,7 @@ fn list(flow: &mut Flow<'_>, ordered: bool, items: &[ListItem], place: Place) {
     let inner = Place { lists: place.lists + 1, ..inner };
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
-            flow.gap(if is_loose { GAP } else { ITEM_GAP });
+            flow.gap(gap);
         }
         let text = match ordered {
             true => number(index + 1),

@@ -37,7 +37,7 @@ pub(super) fn draw(flow: Flow<'_>, title: &str) -> Result<Vec<u8>, ExportError> 
             draw_text(&mut surface, &fonts, &text.placed, text.x, text.y);
         }
         draw_line(&mut surface, &fonts, &foot, MARGIN);
-        let number = line(&mut fonts, &format!("{} / {count}", index + 1));
+        let number = line(&mut fonts, &format!("Page {} of {count}", index + 1));
         draw_line(&mut surface, &fonts, &number, PAGE_WIDTH - MARGIN - number.width);
         surface.finish();
         for link in &page.links {
@@ -134,13 +134,15 @@ fn line(fonts: &mut Fonts<'_>, text: &str) -> Line {
 /// As much of the title as leaves room for the number of the page.
 fn foot_title(fonts: &mut Fonts<'_>, title: &str) -> Line {
     let Area { width, .. } = flow::WHOLE;
+    // No foot shows more, and it is drawn on every page.
+    let start: String = title.chars().take(LONGEST_FOOT).collect();
     let span = |text: &str| Span {
         text: text.to_owned().into(),
         look: Look::new(Face::Regular, NOTE, MUTED),
     };
-    let lines = Paragraph::new(fonts, &[span(title)]).lines(fonts, width - ROOM_FOR_NUMBER);
+    let lines = Paragraph::new(fonts, &[span(&start)]).lines(fonts, width - ROOM_FOR_NUMBER);
     match lines.len() {
-        1 => line(fonts, title),
+        1 if start.len() == title.len() => line(fonts, title),
         _ => {
             let first: String =
                 lines[0].parts.iter().map(|placed| placed.piece.text.as_str()).collect();
@@ -151,4 +153,5 @@ fn foot_title(fonts: &mut Fonts<'_>, title: &str) -> Line {
 
 /// The baseline of what stands at the foot of a page.
 const FOOT: f32 = PAGE_HEIGHT - 38.0;
+const LONGEST_FOOT: usize = 200;
 const ROOM_FOR_NUMBER: f32 = 90.0;

@@ -20,6 +20,8 @@ pub(super) struct Flow<'a> {
     strips: Vec<Strip>,
     /// Marks of list items that wait for their first line.
     marks: Vec<(f32, Line)>,
+    /// The link that was drawn last, and on how many lines.
+    last_link: Option<(Rc<Target>, usize)>,
 }
 
 #[derive(Default)]
@@ -100,6 +102,7 @@ impl<'a> Flow<'a> {
             y: TOP,
             strips: Vec::new(),
             marks: Vec::new(),
+            last_link: None,
         }
     }
 
@@ -236,6 +239,15 @@ impl<'a> Flow<'a> {
             last.width = x + placed.width - last.x;
             return;
         }
+        let lines = match &self.last_link {
+            Some((last, lines)) if Rc::ptr_eq(last, &target) => lines + 1,
+            _ => 1,
+        };
+        self.last_link = Some((Rc::clone(&target), lines));
+        // Every line holds the whole address.
+        if lines > MOST_LINK_LINES {
+            return;
+        }
         let height = size * (ASCENT + DESCENT) * 0.95;
         self.page().links.push(Link { x, y, width: placed.width, height, target });
     }
@@ -254,5 +266,7 @@ pub(super) const WHOLE: Area = Area { left: MARGIN, width: PAGE_WIDTH - 2.0 * MA
 /// Of the letters, above and below their baseline, for a size of 1.
 const ASCENT: f32 = 1.069;
 const DESCENT: f32 = 0.293;
+/// Who has not clicked by then will not.
+const MOST_LINK_LINES: usize = 100;
 /// No more strips than this run beside each other.
-const NEAR: usize = 16;
+const NEAR: usize = 32;

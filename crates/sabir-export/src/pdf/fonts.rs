@@ -202,8 +202,16 @@ impl<'a> Fonts<'a> {
 }
 
 impl<'a> Loaded<'a> {
+    /// A font that has outlines, because of pictures nothing would be seen, and that its makers allow
+    /// to go into a file.
     fn new(data: &'a [u8], shared: krilla::Data) -> Option<Self> {
         let shaper = rustybuzz::Face::from_slice(data, 0)?;
+        let tables = shaper.tables();
+        let has_outlines = tables.glyf.is_some() || tables.cff.is_some();
+        let is_restricted = shaper.permissions() == Some(ttf_parser::Permissions::Restricted);
+        if !has_outlines || is_restricted {
+            return None;
+        }
         let font = Font::new(shared, 0)?;
         Some(Self { shaper, font })
     }

@@ -56,33 +56,26 @@ impl Paragraph {
     pub(super) fn new(fonts: &mut Fonts<'_>, spans: &[Span<'_>]) -> Self {
         let looks: Vec<Look> = spans.iter().map(|span| span.look.clone()).collect();
         let text: String = spans.iter().map(|span| span.text.as_ref()).collect();
-        let mut ends = spans.iter().scan(0, |end, span| {
-            *end += span.text.len();
-            Some(*end)
-        });
-        let mut end = ends.next().unwrap_or(0);
-        let mut look = 0;
+        let mut at =
+            Cursor { spans, span: 0, end: spans.first().map_or(0, |span| span.text.len()) };
         let mut words = Vec::new();
         let mut start = 0;
         for stop in break_places(&text) {
             let chunk = &text[start..stop];
-            let shown = chunk.trim_end_matches(is_breaking_space);
+            let shown = start + chunk.trim_end_matches(is_breaking_space).len();
             let mut word = Word { ends_line: chunk.ends_with('\n'), ..Word::default() };
             let mut from = start;
-            while from < start + shown.len() {
-                while end <= from {
-                    let Some(next) = ends.next() else { break };
-                    end = next;
-                    look += 1;
-                }
-                let to = end.min(start + shown.len());
+            while from < shown {
+                let look = at.go_to(from);
+                let to = at.end.min(shown);
                 if to <= from {
                     break;
                 }
                 word.push(fonts, &text[from..to], look, &looks[look]);
                 from = to;
             }
-            if shown.len() < chunk.len() && !word.ends_line {
+            if shown < stop && !word.ends_line {
+                let look = at.go_to(shown);
                 word.space = Some(Part::new(fonts, " ", look, &looks[look]));
             }
             words.push(word);
@@ -108,6 +101,14 @@ impl Paragraph {
 
     pub(super) fn widest_word(&self) -> f32 {
         self.words.iter().map(|word| word.width).fold(0.0, f32::max)
+    }
+
+    /// What it costs to draw once more.
+    pub(super) fn weight(&self) -> usize {
+        let parts = self.words.iter().flat_map(|word| &word.parts);
+        let pieces = parts.flat_map(|part| &part.shaped.pieces);
+        let glyphs: usize = pieces.map(|piece| piece.glyphs.len()).sum();
+        self.words.len() + glyphs
     }
 
     /// At least one line. A word that is wider than the line is cut.
@@ -182,6 +183,25 @@ impl Paragraph {
             }
         }
         Line { parts: placed, width: x, direction: self.direction }
+    }
+}
+
+/// The span that a place of the text is in; places come in order.
+struct Cursor<'s, 't> {
+    spans: &'s [Span<'t>],
+    span: usize,
+    end: usize,
+}
+
+impl Cursor<'_, '_> {
+    fn go_to(&mut self, place: usize) -> usize {
+        while self.end <= place
+            && let Some(next) = self.spans.get(self.span + 1)
+        {
+            self.span += 1;
+            self.end += next.text.len();
+        }
+        self.span
     }
 }
 

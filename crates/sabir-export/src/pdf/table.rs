@@ -78,6 +78,11 @@ impl Grid<'_> {
 
     fn turn_page(&self, flow: &mut Flow<'_>) {
         flow.turn_page();
+        // No page shows more than that, but much more could hide in one.
+        let weight: usize = self.header.iter().map(Paragraph::weight).sum();
+        if weight > HEAVIEST_HEADER {
+            return;
+        }
         let lines = self.lines(flow, self.header);
         // Where it fills most of a page, it leaves no room for rows.
         if self.height(&lines) < flow::HEIGHT / 3.0 {
@@ -145,17 +150,7 @@ fn columns(header: &[Paragraph], rows: &[Vec<Paragraph>], area: Area) -> Vec<Are
     let widths: Vec<f32> = match liking <= room {
         // Wide enough for everybody: what is left over is shared, up to a point.
         true => liked.iter().map(|width| width * (room / liking).min(STRETCH)).collect(),
-        false => {
-            let wishes: Vec<f32> = liked
-                .iter()
-                .zip(&least)
-                .map(|(liked, least)| (liked - least).max(0.0).sqrt())
-                .collect();
-            let wishing: f32 = wishes.iter().sum::<f32>().max(1.0);
-            let spare = (room - needed).max(0.0);
-            let given = wishes.iter().map(|wish| spare * wish / wishing);
-            least.iter().zip(given).map(|(least, given)| least + given).collect()
-        }
+        false => grant(&least, &liked, (room - needed).max(0.0)),
     };
     let mut left = area.left;
     widths
@@ -168,16 +163,34 @@ fn columns(header: &[Paragraph], rows: &[Vec<Paragraph>], area: Area) -> Vec<Are
         .collect()
 }
 
-/// A table with more columns than can be read side by side: a line for each cell.
+/// Small wishes are granted; the large ones share the rest evenly.
+fn grant(least: &[f32], liked: &[f32], mut spare: f32) -> Vec<f32> {
+    let mut order: Vec<usize> = (0..least.len()).collect();
+    let wish = |column: &usize| liked[*column] - least[*column];
+    order.sort_by(|one, two| wish(one).total_cmp(&wish(two)));
+    let mut widths = least.to_vec();
+    for (index, column) in order.iter().enumerate() {
+        let share = spare / (order.len() - index) as f32;
+        let given = wish(column).clamp(0.0, share.max(0.0));
+        widths[*column] += given;
+        spare -= given;
+    }
+    widths
+}
+
+/// A table with more columns than can be read side by side: a line for each cell that says something.
 fn records(flow: &mut Flow<'_>, table: &Table, place: Place) {
     let place = Place { size: SMALL, ..place };
     let base = place.look();
     let bold = Look { face: Face::Bold, ..base.clone() };
+    if table.rows.is_empty() {
+        table.header.iter().for_each(|name| block::paragraph(flow, &spans(name, &bold), place));
+    }
     for (index, row) in table.rows.iter().enumerate() {
         if index > 0 {
             flow.gap(BODY);
         }
-        for (name, cell) in table.header.iter().zip(row) {
+        for (name, cell) in table.header.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
             let mut line = spans(name, &bold);
             line.push(Span { text: ": ".into(), look: bold.clone() });
             line.extend(spans(cell, &base));
@@ -189,4 +202,5 @@ fn records(flow: &mut Flow<'_>, table: &Table, place: Place) {
 const PAD: f32 = 5.0;
 /// Below this, words fall apart.
 const NARROWEST: f32 = 34.0;
+const HEAVIEST_HEADER: usize = 5_000;
 const STRETCH: f32 = 1.6;

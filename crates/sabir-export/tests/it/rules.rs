@@ -1,0 +1,12 @@
+//! The numbered rules of `docs/protocol/export.md`: each is named by a test.
+
+use std::path::Path;
+
+use sabir_testkit::assert_rules_are_named;
+
+#[test]
+fn every_rule_is_named_by_a_test() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = here.join("../../docs/protocol/export.md");
+    assert_rules_are_named(&page, &here.join("tests/it"), "LC-O", 16);
+}
