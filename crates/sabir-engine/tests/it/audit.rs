@@ -140,13 +140,13 @@ fn a_policy_file_binds_whatever_an_agent_does() {
     );
     expect![[r#"
         shell was refused (call c1 of s)
-          decided by policy.denied (policy_denied): the policy file forbids this (nothing is run here) (it only reads)
+          decided by policy.denied (policy_denied): the policy file forbids this: nothing is run here (it only reads)
         mcp__s__look was refused (call c2 of s)
           decided by policy.denied (policy_denied): the policy file forbids this
         read was asked for (call c3 of s)
           decided by policy.asks (policy_asks): the policy file wants a person to be asked
         spawn was asked for (call c4 of s)
-          decided by policy.asks (policy_asks): the policy file wants a person to be asked (agents cost money)
+          decided by policy.asks (policy_asks): the policy file wants a person to be asked: agents cost money
         apply_patch was asked for (call c5 of s)
           decided by policy.asks (policy_asks): the policy file wants a person to be asked"#]].assert_eq(&in_short(&rows));
 }
@@ -166,11 +166,11 @@ fn a_host_that_is_forbidden_is_forbidden_to_commands_and_tools() {
     );
     expect![[r#"
         shell was refused (call c1 of s)
-          decided by policy.denied (policy_denied): the policy file forbids this (known for it) (`curl` is not known to only read)
+          decided by policy.denied (policy_denied): the policy file forbids this: known for it (`curl` is not known to only read)
         shell was allowed (call c2 of s)
           decided by exec.confined (command_confined): the sandbox bounds what this command can do (`curl` is not known to only read)
         mcp__s__look was refused (call c3 of s)
-          decided by policy.denied (policy_denied): the policy file forbids this (known for it)
+          decided by policy.denied (policy_denied): the policy file forbids this: known for it
         mcp__s__look was allowed (call c4 of s)
           decided by tool.read-only (tool_reads_only): a trusted server says that this tool only reads"#]].assert_eq(&in_short(&rows));
 }

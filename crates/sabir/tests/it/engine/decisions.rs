@@ -109,7 +109,7 @@ fn a_policy_file_forbids_commands() {
     ]);
     let outcome = run(&place, &model, &["--sandbox", "danger-full-access", "make it"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (0, "It is forbidden.\n"));
-    let reason = "the policy file forbids this (nothing is run here)";
+    let reason = "the policy file forbids this: nothing is run here";
     assert!(outcome.stderr.contains(reason), "{}", outcome.stderr);
     assert!(output_of(&model.requests()[1], "call_1").contains(reason));
     assert!(!place.work.join("made").exists());
