@@ -118,16 +118,27 @@ impl Desk {
     }
 }
 
-/// Opens the library of a home; ids come from the system's random numbers.
+/// Opens the library of a home, and makes it when it is missing; ids come from the system's random
+/// numbers.
 pub fn open_library(home: &Path) -> Result<Library, DeskError> {
     // Once before anything depends on it.
     moment::random::<10>()?;
-    let draw = || {
-        let mut bytes = [0; 10];
-        // It worked a moment ago. Without random numbers ids would collide, and colliding ids are
-        // refused by the library.
-        let _ = getrandom::fill(&mut bytes);
-        bytes
-    };
     Ok(Library::open(home, draw)?)
 }
+
+/// Opens the library of a home if there is one.
+pub fn open_existing_library(home: &Path) -> Result<Option<Library>, DeskError> {
+    moment::random::<10>()?;
+    Ok(Library::open_existing(home, draw)?)
+}
+
+fn draw() -> [u8; 10] {
+    let mut bytes = [0; 10];
+    // It worked a moment ago. Without random numbers ids would collide, and colliding ids are
+    // refused by the library.
+    let _ = getrandom::fill(&mut bytes);
+    bytes
+}
+
+/// The argument by which this program becomes the one that reads PDF files.
+pub const PDF_ARGUMENT: &str = "__pdf";

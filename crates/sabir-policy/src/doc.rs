@@ -6,6 +6,8 @@ mod pattern;
 
 use std::fmt;
 
+use sabir_base::text::one_line;
+
 use crate::call::Limits;
 use crate::gate::Decision;
 use crate::rule::RuleId;
@@ -79,8 +81,10 @@ impl PolicyDoc {
         if !matches!(decision.rule, RuleId::PolicyDenied | RuleId::PolicyAsks) {
             return;
         }
-        let given = self.strictest(tool, hosts).and_then(|entry| entry.reason.as_deref());
-        decision.reason.push_str(&because(given));
+        if let Some(given) = self.strictest(tool, hosts).and_then(|it| it.reason.as_deref()) {
+            decision.reason.push_str(": ");
+            decision.reason.push_str(&one_line(given, MAX_REASON_CHARS));
+        }
     }
 
     /// The entry that decides: the first of the strictest.
@@ -132,7 +136,7 @@ fn at(host: Option<&HostPattern>) -> String {
 }
 
 fn because(reason: Option<&str>) -> String {
-    let reason = reason.map(|reason| sabir_base::text::one_line(reason, MAX_REASON_CHARS));
+    let reason = reason.map(|reason| one_line(reason, MAX_REASON_CHARS));
     reason.map_or_else(String::new, |reason| format!(" ({reason})"))
 }
 

@@ -15,4 +15,4 @@ mod rules;
 
 pub use cases::{Case, cases};
 pub use corpus::shared_corpus;
-pub use rules::assert_rules_are_named;
+pub use rules::{assert_rules_are_named, assert_rules_are_named_in};

@@ -13,6 +13,15 @@ use std::path::Path;
 /// When that is not so, when a file cannot be read, and when there are fewer rules than `at_least`:
 /// then the page has changed its shape.
 pub fn assert_rules_are_named(page: &Path, tests: &Path, prefix: &str, at_least: usize) {
+    assert_rules_are_named_in(page, &[tests], prefix, at_least);
+}
+
+/// The same where the tests are in several folders.
+///
+/// # Panics
+///
+/// As [`assert_rules_are_named`].
+pub fn assert_rules_are_named_in(page: &Path, tests: &[&Path], prefix: &str, at_least: usize) {
     let text = read(page);
     let rules: BTreeSet<&str> = text
         .lines()
@@ -22,9 +31,12 @@ pub fn assert_rules_are_named(page: &Path, tests: &Path, prefix: &str, at_least:
         .collect();
     let count = rules.len();
     assert!(count >= at_least, "only {count} rules: has {} changed its shape?", page.display());
-    let entries = fs::read_dir(tests)
-        .unwrap_or_else(|error| panic!("cannot list the tests in {}: {error}", tests.display()));
-    let texts: Vec<String> = entries
+    let texts: Vec<String> = tests
+        .iter()
+        .flat_map(|tests| {
+            fs::read_dir(tests)
+                .unwrap_or_else(|error| panic!("cannot list {}: {error}", tests.display()))
+        })
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
         .map(|path| read(&path))

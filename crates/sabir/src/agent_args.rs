@@ -107,21 +107,31 @@ impl AgentArgs {
     }
 
     pub(crate) fn approval_policy(&self) -> Option<ApprovalPolicy> {
-        self.approval.map(|approval| match approval {
-            Approval::Untrusted => ApprovalPolicy::Untrusted,
-            Approval::OnRequest => ApprovalPolicy::OnRequest,
-            Approval::OnFailure => ApprovalPolicy::OnFailure,
-            Approval::Never => ApprovalPolicy::Never,
-        })
+        self.approval.map(ApprovalPolicy::from)
     }
 
     pub(crate) fn sandbox_policy(&self) -> Option<SandboxPolicy> {
-        self.sandbox.map(|sandbox| {
-            SandboxPolicy::of(match sandbox {
-                Sandbox::ReadOnly => SandboxMode::ReadOnly,
-                Sandbox::WorkspaceWrite => SandboxMode::WorkspaceWrite,
-                Sandbox::DangerFullAccess => SandboxMode::DangerFullAccess,
-            })
+        self.sandbox.map(SandboxPolicy::from)
+    }
+}
+
+impl From<Approval> for ApprovalPolicy {
+    fn from(approval: Approval) -> Self {
+        match approval {
+            Approval::Untrusted => Self::Untrusted,
+            Approval::OnRequest => Self::OnRequest,
+            Approval::OnFailure => Self::OnFailure,
+            Approval::Never => Self::Never,
+        }
+    }
+}
+
+impl From<Sandbox> for SandboxPolicy {
+    fn from(sandbox: Sandbox) -> Self {
+        Self::of(match sandbox {
+            Sandbox::ReadOnly => SandboxMode::ReadOnly,
+            Sandbox::WorkspaceWrite => SandboxMode::WorkspaceWrite,
+            Sandbox::DangerFullAccess => SandboxMode::DangerFullAccess,
         })
     }
 }

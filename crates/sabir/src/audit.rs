@@ -1,90 +1,48 @@
-//! `sabir audit`: is what was written still what is there?
+//! `sabir audit`: what was decided, and is what was written still what is there?
 
-use std::io::Write as _;
+mod list;
+mod verify;
 
-use clap::{Args, Subcommand};
-use sabir_store::{Reader, StoreError, Tampered, Verified};
-use serde::Serialize;
+use clap::Subcommand;
+use sabir_store::library::AuditRow;
+use serde_json::Value;
 
 use crate::exit::Exit;
-use crate::home::HomeArgs;
 use crate::output::{Notes, Output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    Verify(VerifyArgs),
-}
-
-/// Check that nobody has changed the journal
-///
-/// Follows the hash chain from the first entry to the last, and compares the tables with it. It can
-/// run beside an engine, and after a crash.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  sabir audit verify
-  sabir audit verify --json | jq -r .head
-
-Keep the store's id and the head somewhere else: who can write the file can also compute all hashes anew, and only a
-head from before shows it.
-
-Exit codes:
-  0  the chain is whole
-  1  an entry was changed, added or removed
-  2  there is no journal, or it cannot be read")]
-pub(crate) struct VerifyArgs {
-    #[command(flatten)]
-    home: HomeArgs,
-    /// Print a JSON object
-    #[arg(long)]
-    json: bool,
-}
-
-/// What `--json` prints.
-#[derive(Debug, Serialize)]
-#[serde(tag = "result", rename_all = "snake_case")]
-enum Finding {
-    Whole { store: String, entries: u64, head: String },
-    Tampered { seq: u64, why: String },
+    List(list::ListArgs),
+    Verify(verify::VerifyArgs),
 }
 
 impl AuditCommand {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         match self {
+            Self::List(args) => args.run(output, notes),
             Self::Verify(args) => args.run(output, notes),
         }
     }
 }
 
-impl VerifyArgs {
-    fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
-        let found = match Reader::open(&self.home.resolve()?)?.verify() {
-            Ok(Verified { store_id, entries, head_hash }) => {
-                Finding::Whole { store: store_id, entries, head: head_hash.to_string() }
-            }
-            Err(StoreError::Tampered(Tampered { seq, why })) => {
-                Finding::Tampered { seq, why: why.to_owned() }
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if self.json {
-            serde_json::to_writer(&mut *output, &found)?;
-            writeln!(output)?;
-        }
-        match found {
-            Finding::Whole { .. } if self.json => Ok(Exit::Done),
-            Finding::Whole { store, entries, head } => {
-                writeln!(
-                    output,
-                    "the journal is whole: {entries} entries\nstore {store}\nhead {head}"
-                )?;
-                Ok(Exit::Done)
-            }
-            Finding::Tampered { .. } if self.json => Ok(Exit::Found),
-            Finding::Tampered { seq, why } => {
-                notes.line(format_args!("error: the journal was changed at entry {seq}: {why}"));
-                Ok(Exit::Found)
-            }
-        }
+/// Rows as an array of JSON: what the gate wrote, and where it stands in the chain.
+pub(crate) fn print_json(rows: &[AuditRow], output: &mut Output) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    let rows: Vec<Value> = rows.iter().map(as_json).collect();
+    serde_json::to_writer_pretty(&mut *output, &rows)?;
+    writeln!(output)?;
+    Ok(())
+}
+
+fn as_json(row: &AuditRow) -> Value {
+    let mut all = serde_json::Map::new();
+    all.insert("seq".to_owned(), row.seq.into());
+    all.insert("id".to_owned(), row.id.as_str().into());
+    // It was JSON when it was stored; what is not any more is shown as it stands.
+    match serde_json::from_str(&row.body) {
+        Ok(Value::Object(body)) => all.extend(body),
+        _ => _ = all.insert("body".to_owned(), row.body.as_str().into()),
     }
+    all.insert("hash".to_owned(), row.hash.to_string().into());
+    Value::Object(all)
 }

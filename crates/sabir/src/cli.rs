@@ -9,8 +9,8 @@ use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
 use crate::{
-    acp, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, proto, research, run,
-    sandbox, sessions, tokens,
+    acp, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, policy, proto, research,
+    run, sandbox, sessions, tokens,
 };
 
 /// The lingua franca for language-model agents.
@@ -39,9 +39,12 @@ enum Command {
     Sessions(sessions::SessionsArgs),
     Replay(sessions::ReplayArgs),
     Proto(proto::ProtoArgs),
-    /// Check what is stored against its hashes
+    /// Show what was decided, and check what is stored against its hashes
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Show what the policy file says, and what would be decided under it
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
     Acp(acp::AcpArgs),
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
@@ -56,18 +59,7 @@ enum Command {
     Tokens(tokens::TokensArgs),
     Sandbox(sandbox::SandboxArgs),
     Patch(patch::PatchArgs),
-    /// Explain a diagnostic code, or list all of them
-    #[command(after_help = "\
-Examples:
-  sabir explain AX112
-  sabir explain glued-record
-  sabir explain LX105
-  sabir explain")]
-    Explain {
-        /// A code such as AX112 or LX105, or its name
-        #[arg(value_name = "CODE")]
-        code: Option<String>,
-    },
+    Explain(explain::ExplainArgs),
     /// Serve editors over standard input and output (Language Server Protocol)
     #[command(after_help = "\
 Examples:
@@ -248,7 +240,7 @@ impl Command {
             Command::Convert(args) => args.run(output, notes),
             Command::Tokens(args) => args.run(output, notes),
             Command::Patch(args) => args.run(output, notes),
-            Command::Explain { code } => explain::explain(code.as_deref(), output, notes),
+            Command::Explain(args) => args.run(output, notes),
             Command::Collection(command) => command.run(output, notes),
             Command::Capture(args) => args.run(output, notes),
             Command::Ask(args) => args.run(output, notes),
@@ -261,6 +253,7 @@ impl Command {
             Command::Sessions(args) => args.run(output, notes),
             Command::Replay(args) => args.run(output, notes),
             Command::Audit(command) => command.run(output, notes),
+            Command::Policy(command) => command.run(output, notes),
             // These have been run before.
             Command::Lsp { .. }
             | Command::Sandbox(_)

@@ -1,41 +1,114 @@
-//! `sabir explain`: what a diagnostic code means, at length.
+//! `sabir explain`: what a diagnostic code means, at length, and why a call was allowed or not.
+
+mod call;
 
 use std::io::Write;
 
+use clap::Args;
 use sabir_base::CodeInfo;
+use serde::Serialize;
 
 use crate::exit::Exit;
+use crate::home::HomeArgs;
 use crate::notation::Notation;
 use crate::output::{Notes, Output};
+use crate::render::printable;
+
+/// Explain a diagnostic code, or why a call was allowed, asked for or refused
+///
+/// A call is named by its id, or by the beginning of it; `sabir audit list` shows the last ones. Without
+/// anything, all codes are listed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir explain AX112
+  sabir explain glued-record
+  sabir explain call_7f3a
+  sabir explain call_7f3a --json
+  sabir explain
+
+Exit codes:
+  0  done
+  2  there is no such code and no such call")]
+pub(crate) struct ExplainArgs {
+    /// A code such as AX112 or LX105, its name, or a call
+    #[arg(value_name = "CODE|CALL")]
+    what: Option<String>,
+    /// Print JSON: the code, or the rows of the call
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    home: HomeArgs,
+}
+
+/// What `--json` prints of a code.
+#[derive(Debug, Serialize)]
+struct Explained<'a> {
+    code: &'a str,
+    name: &'a str,
+    summary: &'a str,
+}
 
 /// The pages of `docs/diagnostics`, by code.
 const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
-/// Prints the page of `code`, which may also be a name such as `glued-record`; without a code,
-/// lists them all.
-pub(crate) fn explain(
-    code: Option<&str>,
-    output: &mut Output,
-    notes: &mut Notes,
-) -> anyhow::Result<Exit> {
-    let Some(wanted) = code else {
+impl ExplainArgs {
+    pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        let Some(wanted) = &self.what else {
+            self.list(output)?;
+            return Ok(Exit::Done);
+        };
+        if let Some(info) = find(wanted) {
+            self.explain_code(info, output)?;
+            return Ok(Exit::Done);
+        }
+        match call::find(&self.home.resolve()?, wanted)? {
+            call::Found::Rows(rows) if self.json => call::print_as_json(&rows, output)?,
+            call::Found::Rows(rows) => call::print(&rows, output)?,
+            call::Found::Several(calls) => {
+                let (wanted, calls) = (printable(wanted), call::choices(&calls));
+                notes.line(format_args!("error: several calls begin with `{wanted}`: {calls}"));
+                return Ok(Exit::Unusable);
+            }
+            call::Found::Nothing => {
+                notes.line(format_args!(
+                    "error: there is no code and no call `{}`; `sabir explain` lists the codes, \
+                     `sabir audit list` the last calls",
+                    printable(wanted)
+                ));
+                return Ok(Exit::Unusable);
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn list(&self, output: &mut Output) -> anyhow::Result<()> {
+        if self.json {
+            serde_json::to_writer_pretty(&mut *output, &codes().map(in_short).collect::<Vec<_>>())?;
+            writeln!(output)?;
+            return Ok(());
+        }
         for info in codes() {
             writeln!(output, "{}  {:28} {}", info.code, info.name, info.summary)?;
         }
-        return Ok(Exit::Done);
-    };
-    let Some(info) = find(wanted) else {
-        notes.line(format_args!(
-            "error: there is no code `{}`; `sabir explain` lists them",
-            crate::render::printable(wanted)
-        ));
-        return Ok(Exit::Unusable);
-    };
-    match page(info) {
-        Some(page) => output.write_all(page.as_bytes())?,
-        None => writeln!(output, "# {}: {}\n\n{}", info.code, info.name, info.summary)?,
+        Ok(())
     }
-    Ok(Exit::Done)
+
+    fn explain_code(&self, info: &CodeInfo, output: &mut Output) -> anyhow::Result<()> {
+        match page(info) {
+            _ if self.json => {
+                serde_json::to_writer_pretty(&mut *output, &in_short(info))?;
+                writeln!(output)?;
+            }
+            Some(page) => output.write_all(page.as_bytes())?,
+            None => writeln!(output, "# {}: {}\n\n{}", info.code, info.name, info.summary)?,
+        }
+        Ok(())
+    }
+}
+
+fn in_short(info: &CodeInfo) -> Explained<'_> {
+    Explained { code: info.code.as_str(), name: info.name, summary: info.summary }
 }
 
 /// Those of every notation, and of packets.

@@ -26,6 +26,7 @@ mod notation;
 mod output;
 mod patch;
 mod place;
+mod policy;
 mod proto;
 mod render;
 mod report;

@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use expect_test::Expect;
 use sabir_engine::{
@@ -18,7 +19,7 @@ use sabir_engine::{
     ModelRequest, OfferedTool, Op, Output, OutputStream, PreparedPatch, Record, Role, Session,
     Settings, Submission, ToolEvent, ToolInfo, ToolResult, Usage, Work,
 };
-use sabir_policy::{Confinement, ToolEffects};
+use sabir_policy::{Confinement, PolicyDoc, ToolEffects};
 use serde_json::{Value, json};
 
 /// Compares the transcript of a script with what is expected.
@@ -61,10 +62,20 @@ pub(crate) fn run_on(machine: &mut Session, now: &mut u64, script: &str) -> (Str
 
 /// The audit rows of a script, in the words that a person gets.
 pub(crate) fn explained(script: &str) -> String {
+    explained_under("", script)
+}
+
+/// The same, of a session that is held by a policy file.
+pub(crate) fn explained_under(policy: &str, script: &str) -> String {
+    let policy = Arc::new(PolicyDoc::parse(policy).expect("a policy file"));
     let mut machine = Session::default();
     let mut lines = Vec::new();
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        machine.handle(input(line), 0);
+        let mut input = input(line);
+        if let Input::Configure { settings, .. } = &mut input {
+            settings.policy = Arc::clone(&policy);
+        }
+        machine.handle(input, 0);
         while let Some(output) = machine.poll_output() {
             if let Output::Audit(row) = output {
                 lines.push(sabir_policy::explain(&row));
@@ -340,7 +351,10 @@ fn show_record(record: &Record) -> String {
                 .as_object()
                 .into_iter()
                 .flatten()
-                .filter(|(key, value)| *key != "type" && !value.is_null())
+                // What the gate said has tests of its own.
+                .filter(|(key, value)| {
+                    !["type", "judged"].contains(&key.as_str()) && !value.is_null()
+                })
             {
                 let _ = write!(text, " {key}={value}");
             }

@@ -65,6 +65,6 @@ mod tests {
     #[test]
     fn a_flood_of_addresses_is_read_once() {
         assert_eq!(found(&"://a".repeat(200_000)), ["a"]);
-        assert!(found(&"é://".repeat(200_000)).is_empty());
+        assert_eq!(found(&"é://".repeat(200_000)), ["xn--9ca"]);
     }
 }

@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
-use sabir_testkit::assert_rules_are_named;
+use sabir_testkit::{assert_rules_are_named, assert_rules_are_named_in};
 
 #[test]
 fn every_rule_is_named_by_a_test() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for (page, prefix) in [("approvals.md", "QP-A"), ("policy.md", "LC-G")] {
-        let page = here.join("../../docs/protocol").join(page);
-        assert_rules_are_named(&page, &here.join("tests/it"), prefix, 30);
-    }
+    let pages = here.join("../../docs/protocol");
+    let own = here.join("tests/it");
+    assert_rules_are_named(&pages.join("approvals.md"), &own, "QP-A", 30);
+    // What is stored and shown is proven with the built program.
+    let program = here.join("../sabir/tests/it");
+    let tests = [own.as_path(), program.as_path(), &program.join("engine")];
+    assert_rules_are_named_in(&pages.join("policy.md"), &tests, "LC-G", 42);
 }

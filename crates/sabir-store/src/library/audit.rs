@@ -173,7 +173,7 @@ impl Library {
     /// When the file cannot be read.
     pub fn audited_calls(&self, start: &str, limit: usize) -> Result<Vec<String>, LibraryError> {
         self.read(|connection| {
-            // No character comes behind the last one, so that the index finds where they end.
+            // Nobody writes the last character there is, so that the index finds where they end.
             let sql = "SELECT DISTINCT call_id FROM policy_audit
                        WHERE call_id >= ?1 AND call_id < ?1 || char(1114111)
                        ORDER BY call_id LIMIT ?2";

@@ -5,8 +5,8 @@ use clap::Args;
 use sabir_capture::HostPort;
 use sabir_host::{
     Desk, DeskError, DeskModel, DeskSetup, Integrations, McpConfig, ModelClient, USUAL_BUDGET,
+    load_policy,
 };
-use sabir_policy::PolicyDoc;
 use sabir_store::library::Collection;
 use tokio_util::sync::CancellationToken;
 
@@ -85,7 +85,7 @@ fn open(
     sight: Sight,
 ) -> anyhow::Result<Desk> {
     let home = home.resolve()?;
-    let policy = policy(&home.join(POLICY))?;
+    let policy = load_policy(&home)?;
     Ok(Desk::open(DeskSetup {
         home,
         allow_egress: egress.allow_egress.clone(),
@@ -95,16 +95,6 @@ fn open(
         integrations,
         visible_browser: sight == Sight::Visible,
     })?)
-}
-
-fn policy(path: &std::path::Path) -> anyhow::Result<PolicyDoc> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => {
-            PolicyDoc::parse(&text).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(PolicyDoc::default()),
-        Err(error) => Err(error).with_context(|| format!("{}: cannot be read", path.display())),
-    }
 }
 
 fn servers(model: &ModelArgs) -> anyhow::Result<McpConfig> {
@@ -155,5 +145,3 @@ pub(crate) fn find(desk: &Desk, name: &str) -> anyhow::Result<Collection> {
         }
     })
 }
-
-const POLICY: &str = "policy.toml";

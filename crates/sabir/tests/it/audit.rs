@@ -81,3 +81,47 @@ fn a_journal_on_a_read_only_disk_is_read() {
     assert_eq!(unmerged.code, 2);
     assert!(unmerged.stderr.contains("the disk is read-only"), "{}", unmerged.stderr);
 }
+
+/// The library has a chain of its own, with or without a journal beside it.
+#[test]
+fn a_library_is_verified_too() {
+    use sabir_store::library::{AuditOutcome, Library, NewAudit};
+
+    let home = tempfile::tempdir().unwrap();
+    let library = Library::open(home.path(), || [7; 10]).unwrap();
+    let row = NewAudit {
+        actor: "s".to_owned(),
+        call_id: "call_1".to_owned(),
+        subject: "shell".to_owned(),
+        outcome: AuditOutcome::Deny,
+        reason: "policy_denied".to_owned(),
+        body: r#"{"reason":"a word to change"}"#.to_owned(),
+    };
+    let head = library.append_audit(&[row], 7).unwrap();
+    drop(library);
+    let whole = verify(home.path(), &[]);
+    assert_eq!(whole.code, 0, "{}", whole.stderr);
+    assert!(whole.stdout.starts_with("the library is whole: 1 decisions\n"), "{}", whole.stdout);
+    assert!(whole.stdout.ends_with(&format!("head {}\n", head.hash)), "{}", whole.stdout);
+    Store::open(home.path()).unwrap();
+    let both = verify(home.path(), &["--json"]);
+    let both: serde_json::Value = serde_json::from_str(&both.stdout).unwrap();
+    assert_eq!((&both["result"], &both["entries"]), (&"whole".into(), &0.into()));
+    assert_eq!(both["library"]["head"], head.hash.to_string());
+
+    let path = home.path().join("library.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let words = b"a word to change";
+    let at = bytes.windows(words.len()).position(|window| window == words).unwrap();
+    bytes[at] = b'A';
+    std::fs::write(&path, bytes).unwrap();
+    let changed = verify(home.path(), &[]);
+    assert_eq!(changed.code, 1, "{}", changed.stdout);
+    assert!(changed.stderr.contains("row 1 of the audit"), "{}", changed.stderr);
+    let changed = verify(home.path(), &["--json"]);
+    let changed: serde_json::Value = serde_json::from_str(&changed.stdout).unwrap();
+    assert_eq!(
+        (&changed["result"], &changed["library"]["result"]),
+        (&"tampered".into(), &"tampered".into())
+    );
+}

@@ -5,6 +5,7 @@ mod approvals;
 mod bad_input;
 mod chat;
 mod client;
+mod decisions;
 mod diagrams;
 mod endings;
 mod floods;

@@ -18,6 +18,7 @@ mod lsp;
 mod lsp_llmx;
 mod mcp;
 mod patch;
+mod policy;
 mod process;
 mod readme;
 mod research;

@@ -126,3 +126,27 @@ fn a_row_that_cannot_be_kept_leaves_none() {
     assert!(library.append_audit(&rows[..1], u64::MAX).is_err());
     assert_eq!(library.audit(0, 10).unwrap(), []);
 }
+
+/// LC-S27: the newest rows, and calls by the beginning of their ids.
+#[test]
+fn rows_are_found_from_the_end_and_by_a_beginning() {
+    let home = home();
+    assert!(Library::open_existing(home.path(), || [0; 10]).unwrap().is_none());
+    let library = open(home.path());
+    filled(&library);
+    library.append_audit(&[row("cäll", AuditOutcome::Allow)], 7).unwrap();
+    let seqs = |limit| -> Vec<u64> {
+        library.last_audit(limit).unwrap().iter().map(|row| row.seq).collect()
+    };
+    assert_eq!(seqs(2), [3, 4]);
+    assert_eq!(seqs(0), [0; 0]);
+    assert_eq!(seqs(usize::MAX), [1, 2, 3, 4]);
+    let calls = |start| library.audited_calls(start, 10).unwrap();
+    assert_eq!(calls("call-"), ["call-1", "call-2"]);
+    assert_eq!(calls("call-2"), ["call-2"]);
+    assert_eq!(calls("cä"), ["cäll"]);
+    assert_eq!(calls("c").len(), 3);
+    assert!(calls("call-11").is_empty() && calls("CALL").is_empty() && calls("%").is_empty());
+    assert_eq!(library.audited_calls("c", 1).unwrap(), ["call-1"]);
+    assert!(Library::open_existing(home.path(), || [0; 10]).unwrap().is_some());
+}

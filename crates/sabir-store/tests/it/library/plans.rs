@@ -61,6 +61,8 @@ fn a_search_among_a_thousand_uses_the_index() {
         "SELECT turn FROM chat_events WHERE collection = 1 ORDER BY turn DESC LIMIT 1",
         "SELECT num FROM chat_events WHERE collection = 1 AND num < 5 ORDER BY num DESC LIMIT 3",
         "SELECT seq FROM policy_audit WHERE call_id = 'x' ORDER BY seq LIMIT 5",
+        "SELECT DISTINCT call_id FROM policy_audit
+         WHERE call_id >= 'x' AND call_id < 'x' || char(1114111) ORDER BY call_id LIMIT 5",
         "SELECT num FROM citations WHERE chat_event = 1 OR artifact = 2",
     ] {
         let plan = plan(&raw, sql);
