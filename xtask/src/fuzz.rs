@@ -241,20 +241,30 @@ impl Log {
 }
 
 /// The test cases of the languages that a target reads. Names say which: those without a language
-/// are AXON's, translation reads both, patches have scenarios of their own, and model streams are
-/// recorded.
+/// are AXON's, translation reads both, patches have scenarios of their own, model streams are
+/// recorded, and pages are saved ones.
 fn seeds(target: &str) -> &'static [&'static str] {
     const AXON: &str = "crates/sabir-axon/tests/data";
     const LLMX: &str = "crates/sabir-llmx/tests/data";
     const PATCHES: &str = "crates/sabir-engine/tests/data/patch";
     const STREAMS: &str = "crates/sabir-engine/tests/data/streams";
+    const LLMCP: &str = "crates/sabir-llmcp/tests/data";
+    const CITE: &str = "crates/sabir-llmcp/tests/data/cite";
+    const DOCUMENTS: &str = "crates/sabir-document/tests/data";
+    const PAGES: &str = "crates/sabir-capture/tests/data/pages";
+    const RENDER: &str = "crates/sabir-capture/tests/data/render";
     match target.split_once('_') {
         Some(("llmx", _)) => &[LLMX],
         Some(("translate", _)) => &[AXON, LLMX],
         Some(("patch", _)) => &[PATCHES],
         Some(("sse" | "model", _)) => &[STREAMS],
-        // Its bytes are no text: a fuzzer finds its own.
-        Some(("session", _)) => &[],
+        Some(("llmcp", "packet")) => &[LLMCP],
+        Some(("citation", _)) => &[CITE],
+        Some(("markdown", _)) => &[DOCUMENTS],
+        Some(("page", _)) => &[PAGES],
+        Some(("safe", _)) => &[DOCUMENTS, RENDER],
+        // Their bytes are no text: a fuzzer finds its own.
+        Some(("session" | "llmcp", _)) => &[],
         _ => &[AXON],
     }
 }

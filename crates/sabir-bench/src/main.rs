@@ -7,11 +7,16 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports to people")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock and writes its report")]
 
+mod capture;
 mod cases;
+mod citations;
 mod corpus;
 mod instructions;
 mod journal;
+mod library;
+mod middle;
 mod plain;
+mod prose;
 mod report;
 mod scaling;
 mod sessions;
@@ -19,29 +24,30 @@ mod streams;
 mod timing;
 mod tokens;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser, ValueExt as _};
 
 use crate::corpus::Corpus;
-use crate::report::Report;
+use crate::report::{More, Report};
 
 const HELP: &str = "\
 Measures Sabir beside its peers and prints a table.
 
 Usage: sabir-bench [--quick] [--json FILE]
-       sabir-bench streams
-       sabir-bench journal
-       sabir-bench sessions [--quick]
+       sabir-bench streams|journal|sessions|capture|library|citations [--quick] [--json FILE]
        sabir-bench tokens [--check] [--json FILE]
 
   --quick      a few milliseconds each: shows that everything runs, measures nothing
-  --json FILE  where to write the numbers [default: target/bench.json]
+  --json FILE  where to write the numbers [default: target/bench.json; none for a part alone]
 
   streams      measures the model streams alone
-  journal      measures the journal alone, and writes no numbers
-  sessions     measures 1,000 idle sessions and a stream through one, and writes no numbers
+  journal      measures the journal alone
+  sessions     measures 1,000 idle sessions and a stream through one, which all others leave out
+  capture      measures reading the saved pages
+  library      measures a collection of 1,000 sources
+  citations    measures the citation verifier
   tokens       counts what the notations cost in tokens, and writes docs/benchmarks/tokens.md
     --check      writes nothing; fails when the committed page is out of date
 ";
@@ -64,34 +70,18 @@ fn main() -> ExitCode {
 }
 
 fn run() -> anyhow::Result<()> {
-    let mut effort = Effort::Full;
-    let mut json = PathBuf::from("target/bench.json");
+    let (mut effort, mut json, mut part) = (Effort::Full, None, None);
     let mut parser = Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Arg::Long("quick") => effort = Effort::Quick,
-            Arg::Long("json") => json = parser.value()?.into(),
+            Arg::Long("json") => json = Some(PathBuf::from(parser.value()?)),
             Arg::Long("help") | Arg::Short('h') => {
                 print!("{HELP}");
                 return Ok(());
             }
-            Arg::Value(what) if what == "streams" => {
-                print!("{}", streams::table(&streams::measure(effort)?));
-                return Ok(());
-            }
             Arg::Value(what) if what == "tokens" => return tokens::command(parser),
-            Arg::Value(what) if what == "journal" => {
-                let journal = journal::measure(&Corpus::new()?, &json, effort)?;
-                print!("{}", Report::new(&[], &Corpus::new()?, &[], &[], &[], &journal).journal());
-                return Ok(());
-            }
-            Arg::Value(what) if what == "sessions" => {
-                if parser.next()? == Some(Arg::Long("quick")) {
-                    effort = Effort::Quick;
-                }
-                print!("{}", sessions::measure(&json, effort)?.table());
-                return Ok(());
-            }
+            Arg::Value(what) if part.is_none() => part = Some(Part::named(&what.string()?)?),
             // What runs under the instruction counter: one case, so many times over.
             Arg::Long("work") => {
                 let case: String = parser.value()?.string()?;
@@ -106,6 +96,75 @@ fn run() -> anyhow::Result<()> {
             other => return Err(other.unexpected().into()),
         }
     }
+    match part {
+        Some(part) => part.run(json.as_deref(), effort),
+        None => run_all(&json.unwrap_or_else(|| PathBuf::from(JSON)), effort),
+    }
+}
+
+/// What can be measured alone.
+#[derive(Clone, Copy)]
+enum Part {
+    Streams,
+    Journal,
+    Sessions,
+    Capture,
+    Library,
+    Citations,
+}
+
+impl Part {
+    fn named(name: &str) -> anyhow::Result<Self> {
+        Ok(match name {
+            "streams" => Self::Streams,
+            "journal" => Self::Journal,
+            "sessions" => Self::Sessions,
+            "capture" => Self::Capture,
+            "library" => Self::Library,
+            "citations" => Self::Citations,
+            _ => anyhow::bail!("nothing to measure is called {name:?}"),
+        })
+    }
+
+    /// Numbers are written where somebody asks for them.
+    fn run(self, json: Option<&Path>, effort: Effort) -> anyhow::Result<()> {
+        let beside = json.unwrap_or(Path::new(JSON));
+        let (table, numbers) = match self {
+            Self::Streams => {
+                let rows = streams::measure(effort)?;
+                (streams::table(&rows), serde_json::to_value(&rows)?)
+            }
+            Self::Journal => {
+                let corpus = Corpus::new()?;
+                let rows = journal::measure(&corpus, beside, effort)?;
+                (report::journal_table(&rows), report::journal_numbers(&rows))
+            }
+            Self::Sessions => {
+                let sessions = sessions::measure(beside, effort)?;
+                (sessions.table(), serde_json::to_value(&sessions)?)
+            }
+            Self::Capture => {
+                let capture = capture::measure(effort)?;
+                (capture.table(), serde_json::to_value(&capture)?)
+            }
+            Self::Library => {
+                let library = library::measure(beside, effort)?;
+                (library.table(), serde_json::to_value(&library)?)
+            }
+            Self::Citations => {
+                let citations = citations::measure(effort)?;
+                (citations.table(), serde_json::to_value(&citations)?)
+            }
+        };
+        print!("{table}");
+        match json {
+            Some(path) => report::write_numbers(path, &numbers),
+            None => Ok(()),
+        }
+    }
+}
+
+fn run_all(json: &Path, effort: Effort) -> anyhow::Result<()> {
     let corpus = Corpus::new()?;
     cases::verify(&corpus)?;
     eprintln!(
@@ -117,11 +176,19 @@ fn run() -> anyhow::Result<()> {
     let times = timing::measure(&cases, &corpus, effort);
     let counts = instructions::measure(&cases, effort);
     let scaling = scaling::measure(effort)?;
-    let streams = streams::measure(effort)?;
-    let journal = journal::measure(&corpus, &json, effort)?;
+    let more = More {
+        streams: streams::measure(effort)?,
+        capture: capture::measure(effort)?,
+        library: library::measure(json, effort)?,
+        citations: citations::measure(effort)?,
+    };
+    let journal = journal::measure(&corpus, json, effort)?;
     let report = Report::new(&cases, &corpus, &times, &counts, &scaling, &journal);
-    print!("{}{}", report.table(), streams::table(&streams));
-    report.write(&json, &streams)?;
+    print!("{}{}", report.table(), more.table());
+    report.write(json, &more)?;
     eprintln!("numbers written to {}", json.display());
     Ok(())
 }
+
+/// Where the numbers of everything go.
+const JSON: &str = "target/bench.json";

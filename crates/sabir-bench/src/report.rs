@@ -4,18 +4,36 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::capture::Capture;
 use crate::cases::{Case, Group};
+use crate::citations::Citations;
 use crate::corpus::Corpus;
 use crate::journal::Journal;
+use crate::library::LibraryTimes;
 use crate::scaling::Scaling;
-use crate::streams::StreamRow;
+use crate::streams::{self, StreamRow};
 
 pub(crate) struct Report<'r> {
     rows: Vec<Row>,
     scaling: &'r [Scaling],
     journal: &'r [Journal],
+}
+
+/// What is measured besides the notations.
+pub(crate) struct More {
+    pub(crate) streams: Vec<StreamRow>,
+    pub(crate) capture: Capture,
+    pub(crate) library: LibraryTimes,
+    pub(crate) citations: Citations,
+}
+
+impl More {
+    pub(crate) fn table(&self) -> String {
+        let Self { streams, capture, library, citations } = self;
+        streams::table(streams) + &capture.table() + &library.table() + &citations.table()
+    }
 }
 
 struct Row {
@@ -89,32 +107,10 @@ impl<'r> Report<'r> {
                 scaling.worst()
             );
         }
-        out + &self.journal()
+        out + &journal_table(self.journal)
     }
 
-    pub(crate) fn journal(&self) -> String {
-        let mut out = String::new();
-        let _ = writeln!(
-            out,
-            "\n{:<34}{:>12}{:>12}{:>12}{:>12}",
-            "journal, entries a group", "bytes", "raw us", "journal us", "x slower"
-        );
-        for row in self.journal {
-            let _ = writeln!(
-                out,
-                "{:<34}{:>12}{:>12.0}{:>12.0}{:>12.2}",
-                row.group,
-                row.bytes,
-                row.raw * 1e6,
-                row.store * 1e6,
-                row.ratio(),
-            );
-        }
-        let _ = writeln!(out, "(x slower: than a plain file synced after the same bytes)");
-        out
-    }
-
-    pub(crate) fn write(&self, path: &Path, streams: &[StreamRow]) -> anyhow::Result<()> {
+    pub(crate) fn write(&self, path: &Path, more: &More) -> anyhow::Result<()> {
         let rows: Vec<_> = self
             .rows
             .iter()
@@ -142,33 +138,60 @@ impl<'r> Report<'r> {
                 })
             })
             .collect();
-        let journal: Vec<_> = self
-            .journal
-            .iter()
-            .map(|row| {
-                json!({
-                    "entries_per_group": row.group,
-                    "bytes_per_group": row.bytes,
-                    "raw_seconds_per_group": row.raw,
-                    "journal_seconds_per_group": row.store,
-                    "ratio": row.ratio(),
-                })
-            })
-            .collect();
-        if let Some(dir) = path.parent() {
-            std::fs::create_dir_all(dir)
-                .with_context(|| format!("cannot make {}", dir.display()))?;
-        }
-        let text = serde_json::to_string_pretty(&json!({
-            "rows": rows, "scaling": scaling, "journal": journal, "streams": streams,
-        }))?;
-        std::fs::write(path, text + "\n")
-            .with_context(|| format!("cannot write {}", path.display()))
+        let More { streams, capture, library, citations } = more;
+        let numbers = json!({
+            "rows": rows, "scaling": scaling, "journal": journal_numbers(self.journal),
+            "streams": streams, "capture": capture, "library": library, "citations": citations,
+        });
+        write_numbers(path, &numbers)
     }
 
     fn base(&self, name: &str) -> f64 {
         self.rows.iter().find(|row| row.name == name).map_or(f64::NAN, |row| row.nanoseconds)
     }
+}
+
+pub(crate) fn journal_table(rows: &[Journal]) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "\n{:<34}{:>12}{:>12}{:>12}{:>12}",
+        "journal, entries a group", "bytes", "raw us", "journal us", "x slower"
+    );
+    for row in rows {
+        let _ = writeln!(
+            out,
+            "{:<34}{:>12}{:>12.0}{:>12.0}{:>12.2}",
+            row.group,
+            row.bytes,
+            row.raw * 1e6,
+            row.store * 1e6,
+            row.ratio(),
+        );
+    }
+    let _ = writeln!(out, "(x slower: than a plain file synced after the same bytes)");
+    out
+}
+
+pub(crate) fn journal_numbers(rows: &[Journal]) -> Value {
+    let row = |row: &Journal| {
+        json!({
+            "entries_per_group": row.group,
+            "bytes_per_group": row.bytes,
+            "raw_seconds_per_group": row.raw,
+            "journal_seconds_per_group": row.store,
+            "ratio": row.ratio(),
+        })
+    };
+    rows.iter().map(row).collect()
+}
+
+pub(crate) fn write_numbers(path: &Path, numbers: &Value) -> anyhow::Result<()> {
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    }
+    let text = serde_json::to_string_pretty(numbers)?;
+    std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn human(bytes: usize) -> String {

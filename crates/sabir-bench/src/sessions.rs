@@ -11,11 +11,13 @@ use sabir_host::process::Runner;
 use sabir_host::sandbox::LayerChoice;
 use sabir_host::{Connection, Defaults, Engine, Incoming, McpConfig, Providers, Setup};
 use sabir_testkit::fake_model::{FakeModel, Reply, responses};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::Effort;
 
 /// What was measured.
+#[derive(Serialize)]
 pub(crate) struct Sessions {
     idle: usize,
     /// Bytes that the process grew by for each idle session.
