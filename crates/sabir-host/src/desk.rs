@@ -139,6 +139,3 @@ fn draw() -> [u8; 10] {
     let _ = getrandom::fill(&mut bytes);
     bytes
 }
-
-/// The argument by which this program becomes the one that reads PDF files.
-pub const PDF_ARGUMENT: &str = "__pdf";

@@ -25,11 +25,8 @@ pub use actions::{
 pub use desk::{
     Answered, Ask, CallReport, CaptureNews, CaptureOptions, CaptureReport, Cited, Desk, DeskError,
     DeskModel, DeskSetup, Input, InputError, InputReader, Integrations, Kept, Made, PDF_ARGUMENT,
-    Petition, Reading, ShareFormat, Shared, ToolSet, USUAL_BUDGET, check_data, open_library,
-    transform_kinds, write_new, written,
-    DeskModel, DeskSetup, Input, InputError, Integrations, Kept, Made, PDF_ARGUMENT, Petition,
-    Reading, ShareFormat, Shared, ToolSet, USUAL_BUDGET, check_data, open_existing_library,
-    open_library, transform_kinds, write_new, written,
+    Petition, Reading, ShareFormat, Shared, ToolSet, USUAL_BUDGET, check_data,
+    open_existing_library, open_library, transform_kinds, write_new, written,
 };
 pub use engine::{Connection, Defaults, Engine, Incoming, Setup, Shown};
 pub use error::HostError;
