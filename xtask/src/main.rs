@@ -79,6 +79,8 @@ cargo xtask COMMAND
              --seconds N         for how long (60)
              --input FILE        run one input, for instance the one that crashed
   bench    measure, print a table; --quick for a smoke run, --json PATH for the numbers
+             capture, library, citations, streams, journal, sessions
+                                 one of them alone
              tokens [--check]    count what the notations cost in tokens, write the page about it
   schema   write spec/schema/*.json; --check only compares
   help     this text
