@@ -34,9 +34,10 @@ impl Media {
             "application/json" | "text/json" => Some(Self::Json),
             "text/plain" => Some(by_name().filter(|media| *media == Self::Markdown))
                 .map(|media| media.unwrap_or(Self::Text)),
-            "" | "application/octet-stream" | "binary/octet-stream" => {
-                Self::by_start(bytes).or_else(by_name).or_else(|| Self::by_text(bytes))
-            }
+            "" | "application/octet-stream" | "binary/octet-stream" => Self::by_start(bytes)
+                .or_else(by_name)
+                .or_else(|| Self::by_tag(bytes))
+                .or_else(|| Self::by_text(bytes)),
             kind if kind.ends_with("+json") => Some(Self::Json),
             kind if kind.starts_with("text/") => Some(Self::Text),
             _ => None,
@@ -55,6 +56,17 @@ impl Media {
             || start.starts_with("<html")
             || (start.starts_with("<?xml") && start.contains("<html"));
         is_html.then_some(Self::Html)
+    }
+
+    /// A part of a page, as a program would pass it on, begins with a tag or a comment.
+    fn by_tag(bytes: &[u8]) -> Option<Self> {
+        let start = bytes.trim_ascii_start();
+        let begins = match start {
+            [b'<', b'!', b'-', b'-', ..] => true,
+            [b'<', letter, ..] => letter.is_ascii_alphabetic() && !start.starts_with(b"<svg"),
+            _ => false,
+        };
+        begins.then_some(Self::Html)
     }
 
     fn by_name(path: &str) -> Option<Self> {

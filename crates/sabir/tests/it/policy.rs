@@ -55,7 +55,17 @@ fn a_dry_run_says_why_and_stores_nothing() {
         ["policy", "check", "browser.navigate", "--arguments", r#"{"url":"https://a.example/x"}"#];
     let outcome = place.run(&navigate);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (1, ""));
-    expect![[r#""#]].assert_eq(&outcome.stdout);
+    expect![[r#"
+        browser.navigate would be asked for
+          wanted: url=https://a.example/x
+          can at worst: egress, open_world
+          the model had read: nothing that is known to be private or a stranger's
+          url was made up by the model
+          decided by call.invented-url (invented_url): nobody typed this address and no source links it: the model made it up
+          a person was asked
+          what would change it: a person's yes, or an address that the user typed or a source links
+    "#]]
+    .assert_eq(&outcome.stdout);
     let typed = place.run(&[&navigate[..], &["--typed", "open https://a.example/x"]].concat());
     assert_eq!(typed.code, 0, "{}", typed.stdout);
     assert!(typed.stdout.starts_with("browser.navigate would be allowed\n"), "{}", typed.stdout);
@@ -165,13 +175,16 @@ fn actions_of_messages_are_held_and_stored() {
     assert!(outcome.stdout.contains(words), "{}", outcome.stdout);
     let work = place.folder.path().join("work");
     assert!(!exists(&work.join("made")) && exists(&work.join("new.txt")));
-    let explained = place.run(&["explain", "one"]);
-    assert!(explained.stdout.starts_with("shell was refused (call one of llmx-"), "{explained:?}");
+    let explained = place.run(&["explain", "act-1"]);
+    assert!(
+        explained.stdout.starts_with("shell was refused (call act-1 of llmx-"),
+        "{explained:?}"
+    );
     let all: Vec<Value> =
         serde_json::from_str(&place.run(&["audit", "list", "--json"]).stdout).unwrap();
     let of =
         |key: &str| -> Vec<&str> { all.iter().map(|row| row[key].as_str().unwrap()).collect() };
-    assert_eq!(of("call_id"), ["one", "act-1"]);
+    assert_eq!(of("call_id"), ["act-1", "act-2"]);
     assert_eq!(of("subject"), ["shell", "apply_patch"]);
     assert_eq!(of("outcome"), ["deny", "allow"]);
     // What cannot be written down is not done.

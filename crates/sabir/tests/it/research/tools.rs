@@ -66,9 +66,9 @@ fn the_tools_of_the_library_do_what_they_say() {
     let collection = study.library().find_collection("c").unwrap().id;
     let calls = json!([
         { "name": "collection.create", "arguments": { "title": "Another" } },
+        { "name": "artifact.save", "arguments": { "title": "List", "markdown": "- rope" } },
         { "name": "collection.add_sources", "arguments": { "collectionId": collection,
             "sources": [{ "type": "note", "title": "Mine", "text": "Buy rope." }] } },
-        { "name": "artifact.save", "arguments": { "title": "List", "markdown": "- rope" } },
         { "name": "transform.list_types", "arguments": {} },
         { "name": "collection.list_sources", "arguments": { "collectionId": collection } },
     ]);
