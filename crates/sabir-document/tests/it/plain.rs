@@ -20,8 +20,7 @@ fn marks_are_stripped() {
         expect![[r#"
             A title
 
-            Some strong link and code. Next line
-            hard break"#]],
+            Some strong link and code. Next line hard break"#]],
     );
     check(
         "- one\n- two\n  - three\n\n1. four\n\n   five",
