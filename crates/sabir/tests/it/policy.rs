@@ -55,7 +55,15 @@ fn a_dry_run_says_why_and_stores_nothing() {
         ["policy", "check", "browser.navigate", "--arguments", r#"{"url":"https://a.example/x"}"#];
     let outcome = place.run(&navigate);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (1, ""));
-    expect![[r#""#]].assert_eq(&outcome.stdout);
+    expect![[r#"
+        browser.navigate would be asked for
+          wanted: url=https://a.example/x
+          can at worst: egress, open_world
+          the model had read: nothing that is known to be private or a stranger's
+          url was made up by the model
+          decided by call.invented-url (invented_url): nobody typed this address and no source links it: the model made it up
+          what would change it: a person's yes, or an address that the user typed or a source links
+    "#]].assert_eq(&outcome.stdout);
     let typed = place.run(&[&navigate[..], &["--typed", "open https://a.example/x"]].concat());
     assert_eq!(typed.code, 0, "{}", typed.stdout);
     assert!(typed.stdout.starts_with("browser.navigate would be allowed\n"), "{}", typed.stdout);
@@ -155,7 +163,7 @@ fn the_policy_is_shown() {
 fn actions_of_messages_are_held_and_stored() {
     let place = Place::new("[[deny]]\ntool = \"shell\"\nreason = \"no commands\"\n");
     let message = "HEADER:{f:a,t:b,s:1}\n\
-        ACT:{ai:one,op:shell,tgt:\"touch made\"}\n\
+        ACT:{i:one,op:shell,tgt:\"touch made\"}\n\
         ACT:{op:write,tgt:\"new.txt\",args:{text:\"x\"}}\n";
     let file = place.folder.path().join("message.llmx");
     std::fs::write(&file, message).unwrap();
