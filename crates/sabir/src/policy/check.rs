@@ -8,9 +8,9 @@ use clap::Args;
 use sabir_engine::ToolCall;
 use sabir_host::load_policy;
 use sabir_policy::{
-    Action, ApprovalPolicy, AuditRow, Audited, Call, Evidence, Facts, Outcome, Place, PolicyDoc,
-    Reading, SandboxPolicy, Surroundings, Taint, ToolEffects, assess, decide, explain, hosts_named,
-    judge_call, reach, tool_names, writable_roots,
+    Action, ApprovalMark, ApprovalPolicy, AuditRow, Audited, Call, Evidence, Facts, Outcome, Place,
+    PolicyDoc, Reading, SandboxPolicy, Surroundings, Taint, ToolEffects, assess, decide, explain,
+    hosts_named, judge_call, reach, tool_names, writable_roots,
 };
 use serde_json::{Map, Value, json};
 
@@ -90,7 +90,9 @@ impl CheckArgs {
                 Outcome::Deny => "refused",
             };
             writeln!(output, "{} would be {verb}", row.subject)?;
-            // What is said of a row that is stored, but for its first line, which names the row.
+            // What is said of a row that is stored, but for its first line, which names the row, and
+            // for the person, who is not asked.
+            let row = AuditRow { approval: ApprovalMark::NotNeeded, ..row };
             for line in explain(&row).lines().skip(1) {
                 writeln!(output, "{line}")?;
             }

@@ -66,6 +66,8 @@ fn a_dry_run_says_why_and_stores_nothing() {
           what would change it: a person's yes, or an address that the user typed or a source links
     "#]]
     .assert_eq(&outcome.stdout);
+          what would change it: a person's yes, or an address that the user typed or a source links
+    "#]].assert_eq(&outcome.stdout);
     let typed = place.run(&[&navigate[..], &["--typed", "open https://a.example/x"]].concat());
     assert_eq!(typed.code, 0, "{}", typed.stdout);
     assert!(typed.stdout.starts_with("browser.navigate would be allowed\n"), "{}", typed.stdout);
@@ -165,7 +167,7 @@ fn the_policy_is_shown() {
 fn actions_of_messages_are_held_and_stored() {
     let place = Place::new("[[deny]]\ntool = \"shell\"\nreason = \"no commands\"\n");
     let message = "HEADER:{f:a,t:b,s:1}\n\
-        ACT:{ai:one,op:shell,tgt:\"touch made\"}\n\
+        ACT:{i:one,op:shell,tgt:\"touch made\"}\n\
         ACT:{op:write,tgt:\"new.txt\",args:{text:\"x\"}}\n";
     let file = place.folder.path().join("message.llmx");
     std::fs::write(&file, message).unwrap();

@@ -141,11 +141,14 @@ fn a_policy_file_binds_reads_patches_and_hosts() {
     ]);
     let outcome = run(&place, &model, &["go"]);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
-    let told = |call| output_of(&model.requests()[1], call);
     for call in ["call_read", "call_patch"] {
         assert!(told(call).contains("nobody answered"), "{}", told(call));
+        let rows = rows(&place, call);
+        assert_eq!(fields(&rows, "outcome"), ["ask", "deny"], "{rows:?}");
+        assert_eq!(fields(&rows, "reason_code"), ["policy_asks", "policy_asks"]);
     }
-    assert!(told("call_curl").contains("the policy file forbids this"), "{}", told("call_curl"));
+    let told = output_of(&model.requests()[1], "call_curl");
+    assert!(told.contains("the policy file forbids this"), "{told}");
     assert!(!place.work.join("new.txt").exists() && !place.work.join("ran").exists());
 }
 
