@@ -20,7 +20,7 @@ pub enum DeskModel {
     /// The one that is built in: it selects sentences of the sources, and needs nothing.
     Extractive,
     Server {
-        client: ModelClient,
+        client: Box<ModelClient>,
         model: String,
         /// Tokens that it may be given at once.
         budget: usize,

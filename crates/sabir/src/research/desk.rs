@@ -67,7 +67,7 @@ impl DeskArgs {
         let provider = providers.resolve(&[&self.model.settings()], &environment)?;
         let model = said.map(str::to_owned).or_else(|| provider.model.clone());
         let model = model.context("no model is named: say --model NAME, or --model extractive")?;
-        let client = ModelClient::new(provider)?;
+        let client = Box::new(ModelClient::new(provider)?);
         Ok(DeskModel::Server { client, model, budget: self.budget })
     }
 }

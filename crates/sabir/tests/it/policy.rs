@@ -62,10 +62,6 @@ fn a_dry_run_says_why_and_stores_nothing() {
           the model had read: nothing that is known to be private or a stranger's
           url was made up by the model
           decided by call.invented-url (invented_url): nobody typed this address and no source links it: the model made it up
-          a person was asked
-          what would change it: a person's yes, or an address that the user typed or a source links
-    "#]]
-    .assert_eq(&outcome.stdout);
           what would change it: a person's yes, or an address that the user typed or a source links
     "#]].assert_eq(&outcome.stdout);
     let typed = place.run(&[&navigate[..], &["--typed", "open https://a.example/x"]].concat());
@@ -177,16 +173,13 @@ fn actions_of_messages_are_held_and_stored() {
     assert!(outcome.stdout.contains(words), "{}", outcome.stdout);
     let work = place.folder.path().join("work");
     assert!(!exists(&work.join("made")) && exists(&work.join("new.txt")));
-    let explained = place.run(&["explain", "act-1"]);
-    assert!(
-        explained.stdout.starts_with("shell was refused (call act-1 of llmx-"),
-        "{explained:?}"
-    );
+    let explained = place.run(&["explain", "one"]);
+    assert!(explained.stdout.starts_with("shell was refused (call one of llmx-"), "{explained:?}");
     let all: Vec<Value> =
         serde_json::from_str(&place.run(&["audit", "list", "--json"]).stdout).unwrap();
     let of =
         |key: &str| -> Vec<&str> { all.iter().map(|row| row[key].as_str().unwrap()).collect() };
-    assert_eq!(of("call_id"), ["act-1", "act-2"]);
+    assert_eq!(of("call_id"), ["one", "act-1"]);
     assert_eq!(of("subject"), ["shell", "apply_patch"]);
     assert_eq!(of("outcome"), ["deny", "allow"]);
     // What cannot be written down is not done.

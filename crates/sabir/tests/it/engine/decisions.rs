@@ -142,7 +142,6 @@ fn a_policy_file_binds_reads_patches_and_hosts() {
     let outcome = run(&place, &model, &["go"]);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     for call in ["call_read", "call_patch"] {
-        assert!(told(call).contains("nobody answered"), "{}", told(call));
         let rows = rows(&place, call);
         assert_eq!(fields(&rows, "outcome"), ["ask", "deny"], "{rows:?}");
         assert_eq!(fields(&rows, "reason_code"), ["policy_asks", "policy_asks"]);

@@ -132,7 +132,8 @@ fn a_broken_answer_is_shown_and_runs_nothing() {
     study.capture(&["/tides"]);
     let calls =
         json!([{ "name": "artifact.save", "arguments": { "title": "x", "markdown": "y" } }]);
-    let cases: [(&str, fn(String) -> String); 4] = [
+    type Spoil = fn(String) -> String;
+    let cases: [(&str, Spoil); 4] = [
         ("fenced", |packet| format!("```json\n{packet}\n```")),
         ("thinking", |packet| format!("<think>hm</think>{packet}")),
         ("trailing comma", |packet| {
