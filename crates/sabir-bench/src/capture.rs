@@ -39,7 +39,9 @@ pub(crate) fn measure(effort: Effort) -> anyhow::Result<Capture> {
     let base = Url::parse("https://example.org/dir/page.html")?;
     let options = ReadOptions::default();
     let mut pages = Vec::new();
-    for (name, html) in saved()?.into_iter().chain([("generated".to_owned(), generated())]) {
+    let made =
+        GENERATED_BYTES.map(|bytes| (format!("generated, {} kB", bytes / 1000), generated(bytes)));
+    for (name, html) in saved()?.into_iter().chain(made) {
         let bare = || dom_query::Document::from(html.as_str());
         let read = || read_page(&html, &base, &options);
         let [bare, read] = middle::pair(rounds, slice, bare, read);
@@ -104,14 +106,14 @@ fn saved() -> anyhow::Result<Vec<(String, String)>> {
     paths.into_iter().map(read).collect()
 }
 
-/// A manual of two megabytes, as programs write them: sections, lists, tables, code and links.
-fn generated() -> String {
+/// A manual as programs write them: sections, lists, tables, code and links.
+fn generated(bytes: usize) -> String {
     let mut html = String::from(
         "<!doctype html><html lang=en><head><title>The manual</title></head><body>\
          <nav><ul><li><a href=/>Home</a></li></ul></nav><main><h1>The manual</h1>",
     );
     for number in 1.. {
-        if html.len() >= GENERATED_BYTES {
+        if html.len() >= bytes {
             break;
         }
         let _ = write!(
@@ -130,4 +132,6 @@ fn generated() -> String {
 
 const PAGES: &str = "../sabir-capture/tests/data/pages/in";
 
-const GENERATED_BYTES: usize = 2_000_000;
+/// The saved pages are small, because people read them: these are as large as pages are, and as the
+/// largest that anybody reads.
+const GENERATED_BYTES: [usize; 3] = [20_000, 200_000, 2_000_000];

@@ -39,6 +39,11 @@ pub(crate) fn content(dom: Document, mode: Mode) -> Content {
 
 /// What a reader's view would show, unless that is much less than the page marks as its content.
 fn article(dom: &Document) -> Option<Content> {
+    // A part has no more letters than the whole, and a reader's view of little is costly: it is
+    // tried again and again in the hope of more.
+    if dom.body().is_none_or(|body| letters(&body) < LEAST_LETTERS) {
+        return None;
+    }
     let config = Config {
         keep_classes: true,
         disable_json_ld: true,

@@ -44,7 +44,9 @@ pub use packet::{
     Conversation, Envelope, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, Packet, PacketKind, Role, Turn,
 };
 pub use problem::{Parsed, Problem};
-pub use redact::{Redacted, normalise_url, redact_packet, redact_text, redact_url};
+pub use redact::{
+    Redacted, normalise_url, redact_packet, redact_packet_within, redact_text, redact_url,
+};
 pub use repair::Mend;
 pub use request::{OutputFormat, Request, Task, TaskName, UserMessage};
 pub use response::{Assistant, DataCheck, DataFault, Response, Title};

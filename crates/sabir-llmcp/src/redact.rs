@@ -9,7 +9,7 @@ mod text;
 mod url;
 mod words;
 
-pub use self::packet::redact_packet;
+pub use self::packet::{redact_packet, redact_packet_within};
 pub use self::text::redact_text;
 pub use self::url::{Redacted, normalise_url, redact_url};
 

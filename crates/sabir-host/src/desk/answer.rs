@@ -6,7 +6,7 @@ use sabir_engine::Usage;
 use sabir_llmcp::{
     Answer, CallId, ContextContent, ContextDocument, DocId, Mode, OutputFormat, Request, Task,
     TaskName, Text, ToolCall, ToolName, ToolResult, ToolStatus, Trust, read_answer, redact_packet,
-    redact_text,
+    redact_packet_within, redact_text,
 };
 use sabir_policy::{Outcome, Reading as Read};
 use sabir_store::library::{
@@ -372,11 +372,12 @@ impl Desk {
         let usage = |outcome: &Result<(&Said, &Answer), Fault>| -> Option<Usage> {
             outcome.as_ref().ok()?.0.usage
         };
+        let fit = |packet: &Value| redact_packet_within(packet, MAX_PACKET).to_string();
         let response = |(said, answer): &(&Said, &Answer)| match answer.mode {
             Mode::Strict => serde_json::from_str::<Value>(&said.text)
-                .map_or_else(|_| said.text.clone(), |packet| redact_packet(&packet).to_string()),
+                .map_or_else(|_| fit(&json!({ "text": said.text })), |packet| fit(&packet)),
             Mode::Markdown | Mode::Repaired | Mode::Lenient | Mode::FallbackMarkdown => {
-                json!({ "text": redact_text(&said.text) }).to_string()
+                fit(&json!({ "text": said.text }))
             }
         };
         NewRun {
@@ -392,26 +393,10 @@ impl Desk {
             cost_usd_micros: None,
             started_at_ms: started,
             duration_ms: now_ms().saturating_sub(started),
-            request_redacted: stored(redact_packet(&asked.to_json())),
+            request_redacted: fit(&asked.to_json()),
             response_redacted: outcome.as_ref().ok().map(response),
             fault: outcome.err(),
         }
-    }
-}
-
-/// A packet that fits into a row: of very many documents the last are counted, not listed.
-fn stored(mut packet: Value) -> String {
-    let mut left_out = 0;
-    loop {
-        let text = packet.to_string();
-        let documents = packet.pointer_mut("/context/documents").and_then(Value::as_array_mut);
-        let Some(documents) = documents.filter(|it| text.len() > MAX_PACKET && it.len() > 1) else {
-            return text;
-        };
-        let kept = documents.len() / 2;
-        left_out += documents.len() - kept;
-        documents.truncate(kept);
-        packet["context"]["documents_left_out"] = json!(left_out);
     }
 }
 

@@ -19,6 +19,12 @@ pub(super) fn is_slip(theirs: &Token, ours: &Token, spelling: Spelling) -> bool 
     if theirs.kind != Kind::Word || ours.kind != Kind::Word {
         return false;
     }
+    let is_plain = theirs.word.is_ascii() && ours.word.is_ascii();
+    let begins_alike = theirs.word.bytes().next() == ours.word.bytes().next();
+    if is_plain && (spelling == Spelling::Fixed || !begins_alike) {
+        // Most pairs of words end here, without a look at accents.
+        return theirs.word == ours.word;
+    }
     let (a, b) = (letters(&theirs.word), letters(&ours.word));
     if a == b {
         // They differ in accents only.

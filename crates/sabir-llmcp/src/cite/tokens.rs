@@ -104,6 +104,10 @@ fn joins(c: char) -> bool {
 }
 
 fn fold(cluster: &str) -> String {
+    // Nothing of ASCII is invisible, compatible or typographic.
+    if cluster.is_ascii() {
+        return cluster.to_ascii_lowercase();
+    }
     let mut folded = String::new();
     for c in cluster.nfc() {
         match c {

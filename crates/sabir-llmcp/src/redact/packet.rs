@@ -9,19 +9,57 @@ use super::{REMOVED, redact_text, redact_url, words};
 /// A request or a response, fit to be stored: bodies of context documents become
 /// `{sha256, chars, preview}`, and no text keeps a credential.
 pub fn redact_packet(packet: &Value) -> Value {
-    let mut stored = redact_value(packet, "", 0);
-    let given = packet.pointer(DOCUMENTS).and_then(Value::as_array);
-    if let (Some(given), Some(kept)) =
-        (given, stored.pointer_mut(DOCUMENTS).and_then(Value::as_array_mut))
-    {
-        for (document, kept) in given.iter().zip(kept) {
-            if let (Some(content), Some(kept)) = (document.get("content"), kept.get_mut("content"))
-            {
-                *kept = redact_content(document, content);
-            }
+    let Some(fields) = packet.as_object() else { return redact_value(packet, "", 0) };
+    let kept = fields.iter().map(|(key, value)| {
+        let kept = match (key.as_str(), value) {
+            (CONTEXT, Value::Object(context)) => redact_context(context),
+            _ => redact_value(value, key, 1),
+        };
+        (key.clone(), kept)
+    });
+    Value::Object(kept.collect())
+}
+
+/// The same in at most `most` bytes of JSON. Of too many documents only the names stay, and of a
+/// packet that is still too long only what tells it apart.
+pub fn redact_packet_within(packet: &Value, most: usize) -> Value {
+    let mut stored = redact_packet(packet);
+    let fits = |stored: &Value| stored.to_string().len() <= most;
+    if fits(&stored) {
+        return stored;
+    }
+    if let Some(documents) = stored.get_mut(CONTEXT).and_then(|it| it.get_mut(DOCUMENTS)) {
+        let names = documents.as_array().into_iter().flatten();
+        let names: Vec<Value> = names.filter_map(|it| it.get("doc_id").cloned()).collect();
+        *documents = Value::Array(names);
+        if fits(&stored) {
+            return stored;
         }
     }
-    stored
+    digest(packet)
+}
+
+fn redact_context(context: &Map<String, Value>) -> Value {
+    let kept = context.iter().map(|(key, value)| {
+        let kept = match (key.as_str(), value) {
+            (DOCUMENTS, Value::Array(documents)) => documents.iter().map(redact_document).collect(),
+            _ => redact_value(value, key, 2),
+        };
+        (key.clone(), kept)
+    });
+    Value::Object(kept.collect())
+}
+
+fn redact_document(document: &Value) -> Value {
+    let Some(fields) = document.as_object() else { return redact_value(document, DOCUMENTS, 3) };
+    let kept = fields.iter().map(|(key, value)| {
+        let kept = match key.as_str() {
+            "content" => redact_content(document, value),
+            _ => redact_value(value, key, 4),
+        };
+        (key.clone(), kept)
+    });
+    Value::Object(kept.collect())
 }
 
 /// Only what is known to be small and about the document stays as it is: a kind or a key that is
@@ -85,7 +123,8 @@ fn digest(body: &Value) -> Value {
     json!({ "sha256": sha256, "chars": text.chars().count(), "preview": preview })
 }
 
-const DOCUMENTS: &str = "/context/documents";
+const CONTEXT: &str = "context";
+const DOCUMENTS: &str = "documents";
 
 /// Documents that are part of the conversation rather than of the web.
 const WHOLE_KINDS: &[&str] = &["collection.index.v1", "tool.result.v1", "conversation.turn.v1"];

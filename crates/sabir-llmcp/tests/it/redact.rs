@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use expect_test::expect_file;
 use proptest::prelude::*;
-use sabir_llmcp::{normalise_url, redact_packet, redact_text, redact_url};
+use sabir_llmcp::{normalise_url, redact_packet, redact_packet_within, redact_text, redact_url};
 use sabir_testkit::cases;
 use serde_json::{Value, json};
 
@@ -114,6 +114,30 @@ fn deep_and_long_values_become_digests() {
     let stored = redact_packet(&json!({ "deep": deep, "long": "word ".repeat(10_000) }));
     assert!(stored.pointer("/long/sha256").is_some());
     assert!(stored.to_string().len() < 2000);
+}
+
+/// LC-K37: however many documents there are, what is stored has room.
+#[test]
+fn large_packets_are_stored_in_little() {
+    let sources = |count: usize| -> Value {
+        let source = |number| {
+            let id = format!("src_{number}");
+            let content = json!({ "source_id": id, "title": "Harbour", "markdown": "body" });
+            json!({ "doc_id": id, "kind": "collection.source.v1", "content": content })
+        };
+        let documents: Vec<Value> = (0..count).map(source).collect();
+        json!({ "id": "req-1", "context": { "documents": documents } })
+    };
+    let few = sources(3);
+    assert_eq!(redact_packet_within(&few, 4_000), redact_packet(&few));
+    let names = redact_packet_within(&few, 200);
+    assert_eq!(
+        names,
+        json!({ "id": "req-1", "context": { "documents": ["src_0", "src_1", "src_2"] } })
+    );
+    let many = redact_packet_within(&sources(1_000), 4_000);
+    assert!(many.get("sha256").is_some(), "{many}");
+    assert!(many.to_string().len() <= 4_000);
 }
 
 /// LC-K34: texts on which a careless reader would look at the whole rest from every word. Each
