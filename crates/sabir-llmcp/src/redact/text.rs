@@ -64,13 +64,17 @@ impl Scanner<'_> {
         }
         let length = shape::run(rest, |byte| is_word(byte) || byte == b'-');
         let (name, behind) = rest.split_at(length);
-        let value = match name.to_ascii_lowercase().as_str() {
-            _ if length > MAX_NAME => None,
-            "bearer" => bearer_token(behind),
-            "authorization" | "proxy-authorization" => header_value(behind, is_authorization),
-            "cookie" | "set-cookie" => header_value(behind, is_cookie),
-            _ if words::names_secret(name) => assigned_value(behind),
-            _ => None,
+        let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+        let value = match () {
+            () if length > MAX_NAME => None,
+            () if is(&["bearer"]) => bearer_token(behind),
+            () if is(&["authorization", "proxy-authorization"]) => {
+                header_value(behind, is_authorization)
+            }
+            () if is(&["cookie", "set-cookie"]) => header_value(behind, is_cookie),
+            // Nearly all words of a text are set to nothing, and end here.
+            () if is_assigned(behind) && words::names_secret(name) => assigned_value(behind),
+            () => None,
         };
         let Some(value) = value else { return false };
         let start = self.at + length;
@@ -182,10 +186,19 @@ fn is_cookie(value: &str) -> bool {
     first.split_once('=').is_some_and(|(name, _)| !name.is_empty())
 }
 
+/// Whether a name is set to something.
+fn is_assigned(behind: &str) -> bool {
+    behind_name(behind).starts_with(['=', ':'])
+}
+
+/// What comes after the quotation mark and the spaces that may end a name.
+fn behind_name(behind: &str) -> &str {
+    behind.strip_prefix(['"', '\'']).unwrap_or(behind).trim_start_matches(' ')
+}
+
 /// `=abc`, `: abc123`, `": "abc"`: what a name is set to.
 fn assigned_value(behind: &str) -> Option<Range> {
-    let after_name = behind.strip_prefix(['"', '\'']).unwrap_or(behind);
-    let after_space = after_name.trim_start_matches(' ');
+    let after_space = behind_name(behind);
     let after_sign = after_space.strip_prefix(['=', ':'])?;
     let value = after_sign.trim_start_matches(' ');
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
