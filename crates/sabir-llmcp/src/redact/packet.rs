@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 use super::{REMOVED, redact_text, redact_url, words};
 
 /// A request or a response, fit to be stored: bodies of context documents become
-/// `{sha256, chars, preview}`, and no text keeps a credential.
+/// `{sha256, chars, preview}`, and so does what a tool brought from a page; no value keeps a
+/// credential.
 pub fn redact_packet(packet: &Value) -> Value {
     let Some(fields) = packet.as_object() else { return redact_value(packet, "", 0) };
     let kept = fields.iter().map(|(key, value)| {
@@ -67,16 +68,42 @@ fn redact_document(document: &Value) -> Value {
 fn redact_content(document: &Value, content: &Value) -> Value {
     let kind = document.get("kind").and_then(Value::as_str).unwrap_or("");
     let Some(fields) = content.as_object() else { return digest(content) };
+    let brings_bodies = kind == TOOL_RESULT && brings_bodies(fields);
     let kept = fields.iter().map(|(key, value)| {
         let stays = WHOLE_KINDS.contains(&kind) || ABOUT_KEYS.contains(&key.as_str());
-        let value = if stays { redact_value(value, key, 0) } else { digest(value) };
+        let value = match () {
+            () if brings_bodies && key == PAYLOAD => redact_payload(value),
+            () if stays => redact_value(value, key, 0),
+            () => digest(value),
+        };
         (key.clone(), value)
+    });
+    Value::Object(kept.collect())
+}
+
+/// Whether the result of a tool may hold what a page, a program or an artifact says, rather than
+/// what became of a call. Failures say that only.
+fn brings_bodies(result: &Map<String, Value>) -> bool {
+    let word = |key| result.get(key).and_then(Value::as_str).unwrap_or("");
+    let failed = matches!(word("status"), "error" | "cancelled");
+    !failed && !WHOLE_RESULTS.contains(&word("tool"))
+}
+
+fn redact_payload(payload: &Value) -> Value {
+    let Some(fields) = payload.as_object() else { return digest(payload) };
+    let kept = fields.iter().map(|(key, value)| {
+        let is_small = matches!(value, Value::Null | Value::Bool(_) | Value::Number(_));
+        let is_about = |keys: &[&str]| keys.contains(&key.as_str());
+        let stays = is_small || is_about(ABOUT_KEYS) || is_about(ID_KEYS);
+        (key.clone(), if stays { redact_value(value, key, 0) } else { digest(value) })
     });
     Value::Object(kept.collect())
 }
 
 fn redact_value(value: &Value, key: &str, depth: usize) -> Value {
     match value {
+        Value::Null => Value::Null,
+        _ if words::names_secret(key) => Value::from(REMOVED),
         Value::Object(_) | Value::Array(_) if depth >= MAX_DEPTH => digest(value),
         Value::Object(fields) => {
             let fields = fields
@@ -88,14 +115,11 @@ fn redact_value(value: &Value, key: &str, depth: usize) -> Value {
             Value::Array(items.iter().map(|item| redact_value(item, key, depth + 1)).collect())
         }
         Value::String(text) => redact_string(text, key),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 
 fn redact_string(text: &str, key: &str) -> Value {
-    if words::names_secret(key) {
-        return Value::from(REMOVED);
-    }
     if ADDRESS_KEYS.contains(&key)
         && let Some(redacted) = redact_url(text)
     {
@@ -109,25 +133,64 @@ fn redact_string(text: &str, key: &str) -> Value {
 
 /// Enough to find the body again and to recognise it, and too little to be one.
 fn digest(body: &Value) -> Value {
-    let printed;
-    let text = match body {
-        Value::String(text) => text.as_str(),
+    let (printed, masked);
+    let (text, shown) = match body {
+        Value::String(text) => (text.as_str(), text.as_str()),
         other => {
             printed = other.to_string();
-            &printed
+            masked = without_secrets(other, "", 0).to_string();
+            (printed.as_str(), masked.as_str())
         }
     };
-    let head = &text[..text.floor_char_boundary(PREVIEW_WINDOW)];
+    let head = &shown[..shown.floor_char_boundary(PREVIEW_WINDOW)];
     let preview: String = redact_text(head).chars().take(PREVIEW).collect();
     let sha256: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
     json!({ "sha256": sha256, "chars": text.chars().count(), "preview": preview })
 }
 
+/// The value as far as a preview may show it: nothing under a name of a secret, nothing deep down.
+fn without_secrets(value: &Value, key: &str, depth: usize) -> Value {
+    match value {
+        Value::Null => Value::Null,
+        _ if words::names_secret(key) => Value::from(REMOVED),
+        Value::Object(_) | Value::Array(_) if depth >= PREVIEW_DEPTH => Value::from("…"),
+        Value::Object(fields) => {
+            let shown = |(key, value): (&String, &Value)| {
+                (key.clone(), without_secrets(value, key, depth + 1))
+            };
+            Value::Object(fields.iter().map(shown).collect())
+        }
+        Value::Array(items) => {
+            items.iter().map(|item| without_secrets(item, key, depth + 1)).collect()
+        }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
 const CONTEXT: &str = "context";
 const DOCUMENTS: &str = "documents";
 
+const PAYLOAD: &str = "payload";
+const TOOL_RESULT: &str = "tool.result.v1";
+
 /// Documents that are part of the conversation rather than of the web.
-const WHOLE_KINDS: &[&str] = &["collection.index.v1", "tool.result.v1", "conversation.turn.v1"];
+const WHOLE_KINDS: &[&str] = &["collection.index.v1", TOOL_RESULT, "conversation.turn.v1"];
+
+/// Tools that answer with ids, titles, numbers and what became of a call. The results of all others
+/// are bodies, until somebody decides otherwise.
+const WHOLE_RESULTS: &[&str] = &[
+    "app.calculate",
+    "artifact.save",
+    "artifact.share",
+    "collection.add_sources",
+    "collection.create",
+    "collection.list_sources",
+    "source.capture",
+    "source.refresh",
+    "transform.list_types",
+];
+
+const ID_KEYS: &[&str] = &["artifactId", "collectionId", "sourceId", "tab"];
 
 const ABOUT_KEYS: &[&str] = &[
     "captured_at",
@@ -151,6 +214,9 @@ const MAX_DEPTH: usize = 128;
 const MAX_TEXT: usize = 32 * 1024;
 
 const PREVIEW: usize = 200;
+
+/// Deeper down there is nothing that a preview has room for.
+const PREVIEW_DEPTH: usize = 16;
 
 /// More than the preview, so that a credential which it would cut is seen whole.
 const PREVIEW_WINDOW: usize = 8192;

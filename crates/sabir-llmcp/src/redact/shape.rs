@@ -3,7 +3,7 @@
 /// The length of the credential that `text` starts with, by the marks that its maker gave it.
 /// `text` must start at the beginning of a word.
 pub(super) fn marked_credential(text: &str) -> Option<usize> {
-    if text.starts_with("eyJ") {
+    if text.starts_with(JWT) {
         return jwt(text);
     }
     // Every word of a text comes by here, and hardly one begins like a mark.
@@ -19,7 +19,8 @@ pub(super) fn marked_credential(text: &str) -> Option<usize> {
     })
 }
 
-/// A signed token of three parts, of which the first is a JSON object.
+/// A signed token of three parts, of which the first is a JSON object. Where a run of such characters
+/// begins none, none begins further on in the same run either.
 fn jwt(text: &str) -> Option<usize> {
     let header = run(text, is_base64url);
     let rest = text[header..].strip_prefix('.')?;
@@ -113,6 +114,9 @@ const MARKS: &[Mark] = &[
     mark("xoxr-", is_base64url, 10),
     mark("xoxs-", is_base64url, 10),
 ];
+
+/// How a JSON object begins in base 64.
+pub(super) const JWT: &str = "eyJ";
 
 /// Every key of these makers has shown a digit by then.
 const MARK_WINDOW: usize = 48;

@@ -7,7 +7,7 @@ use super::{REMOVED, shape, url, words};
 
 /// The text with its private keys, tokens, cookies and passwords taken out.
 pub fn redact_text(text: &str) -> Cow<'_, str> {
-    let mut scanner = Scanner { text, at: 0, copied: 0, out: String::new() };
+    let mut scanner = Scanner { text, at: 0, copied: 0, no_jwt_before: 0, out: String::new() };
     scanner.scan();
     if scanner.copied == 0 {
         return Cow::Borrowed(text);
@@ -21,6 +21,8 @@ struct Scanner<'a> {
     at: usize,
     /// What is before this has been copied or taken out.
     copied: usize,
+    /// No signed token begins before this: `eyJ-eyJ-…` would be read again from every word.
+    no_jwt_before: usize,
     out: String,
 }
 
@@ -49,7 +51,15 @@ impl Scanner<'_> {
         if rest.starts_with(KEY_BEGIN) {
             return self.take_key_block();
         }
-        let Some(length) = shape::marked_credential(rest) else { return false };
+        if rest.starts_with(shape::JWT) && self.at < self.no_jwt_before {
+            return false;
+        }
+        let Some(length) = shape::marked_credential(rest) else {
+            if rest.starts_with(shape::JWT) {
+                self.no_jwt_before = self.at + shape::run(rest, shape::is_base64url);
+            }
+            return false;
+        };
         self.remove(self.at, self.at + length);
         true
     }

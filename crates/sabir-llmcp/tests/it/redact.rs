@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use expect_test::expect_file;
 use proptest::prelude::*;
-use sabir_llmcp::{normalise_url, redact_packet, redact_packet_within, redact_text, redact_url};
+use sabir_llmcp::{
+    ToolName, normalise_url, redact_packet, redact_packet_within, redact_text, redact_url,
+};
 use sabir_testkit::cases;
 use serde_json::{Value, json};
 
@@ -104,6 +106,78 @@ fn stored_packets_hold_digests_instead_of_bodies() {
     }
 }
 
+/// LC-K38: whatever kind of value it is, and in a preview, too.
+#[test]
+fn nothing_under_the_name_of_a_secret_is_stored() {
+    for secret in [
+        json!("hunter2hunter2"),
+        json!(72_615_243),
+        json!(72_615_243.5),
+        json!({ "value": "hunter2" }),
+        json!({ "parts": [{ "text": "hunter2" }] }),
+        json!(["hunter2", 72_615_243]),
+        json!(true),
+    ] {
+        let fields = json!({ "password": secret, "deep": { "access_token": [secret] }, "of": 3 });
+        let stored = redact_packet(&json!({
+            "input": { "task": { "args": fields } },
+            "context": {
+                "documents": [
+                    { "kind": "tool.result.v1", "content": { "tool": "app.calculate", "payload": fields } },
+                    { "kind": "tool.result.v1", "content": { "tool": "browser.observe_dom", "payload": [fields] } },
+                    { "kind": "web.observation.summary.v1", "content": { "elements": [fields] } },
+                ],
+                "more": fields,
+            },
+        }));
+        let text = stored.to_string();
+        assert_eq!(text.matches("[redacted]").count(), 10, "{text}");
+        assert!(!text.contains("hunter2") && !text.contains("72615243"), "{text}");
+        assert!(!text.contains("true"), "{text}");
+    }
+    let nothing = json!({ "password": null, "tokens": 5, "max_tokens": 7 });
+    assert_eq!(redact_packet(&nothing), nothing);
+}
+
+/// LC-K39
+#[test]
+fn what_a_tool_brought_from_a_page_is_stored_as_a_digest() {
+    let page = "Words of a page. ".repeat(500);
+    let result = |tool: &str, status: &str, payload: Value| {
+        let content = json!({
+            "doc_type": "tool.result.v1", "tool": tool, "call_id": "call_1", "status": status, "payload": payload,
+        });
+        let document = json!({ "doc_id": "t", "kind": "tool.result.v1", "content": content });
+        let stored = redact_packet(&json!({ "context": { "documents": [document] } }));
+        stored["context"]["documents"][0]["content"].clone()
+    };
+    for tool in ToolName::ALL {
+        let payload = json!({
+            "url": "https://example.com/?sid=1", "title": "Harbour", "status": 200, "tab": "t1",
+            "artifactId": "art_1", "text": page, "markdown": page, "outline": [{ "text": page }],
+            "elements": [{ "handle_id": "h1", "text": page }],
+        });
+        let stored = result(tool.as_str(), "ok", payload);
+        assert_eq!(stored["tool"], tool.as_str());
+        assert_eq!(stored["call_id"], "call_1");
+        assert_eq!(stored["payload"]["artifactId"], "art_1");
+        assert_eq!(stored["payload"]["url"], "https://example.com/");
+        let is_whole = stored["payload"]["text"].is_string();
+        let brings_pages = tool.as_str().starts_with("browser.")
+            || ["search", "artifact.open", "integration.invoke", "transform.run"]
+                .contains(&tool.as_str());
+        assert_eq!(is_whole, !brings_pages, "{tool}");
+        if brings_pages {
+            assert!(stored.to_string().len() < 2_500, "{stored}");
+            assert_eq!(stored["payload"]["text"]["chars"], page.len());
+        }
+    }
+    let links = result("browser.get_selection_links", "ok", json!([{ "text": page }]));
+    assert!(links["payload"]["sha256"].is_string(), "{links}");
+    let failed = json!({ "message": "the element is gone" });
+    assert_eq!(result("browser.click", "error", failed.clone())["payload"], failed);
+}
+
 /// LC-K36: nothing is stored that nests without end, and a page within a result is a body.
 #[test]
 fn deep_and_long_values_become_digests() {
@@ -156,6 +230,9 @@ fn hostile_texts_take_linear_time() {
         "secret",
         "bearer ",
         "sk-",
+        "eyJ-",
+        "eyJaaaaaaaaaa-",
+        "eyJ-eyJaaaaaaaaaa.",
         "eyJ.",
         "eyJaaaaaaaaaa.",
         "eyJaaaaaaaaaa.eyJaaaaaaaaaa.",
