@@ -2,6 +2,7 @@
 //! the stored Markdown. "Verified" means that the words are there, and nothing more. Neither the
 //! address nor the confidence that a model gives is known here.
 
+mod denial;
 mod edges;
 mod edited;
 mod ellipsis;
@@ -13,6 +14,7 @@ mod words;
 
 use sabir_document::PlainText;
 
+use self::edges::Seam;
 use self::tokens::{Kind, Token};
 
 pub use source::SourceText;
@@ -95,6 +97,8 @@ pub enum Reason {
     /// It stands in another source than the one that is named.
     OtherSource,
     SeveralPlaces,
+    /// It joins two blocks, items or rows at a number or a negation, as if they were one sentence.
+    JoinsBlocks,
     /// It begins or ends within a word, like `profit` in `non-profit`.
     CutsWord,
     /// It parts a number from its sign, its magnitude or its unit.
@@ -268,8 +272,11 @@ fn find_words(source: &SourceText, quote: &str, words: &[Token]) -> Result<Found
     let mut places = Vec::new();
     for from in source.find(words) {
         let to = from + words.len();
+        let seam = edges::seam(source, from, words);
         match edges::cut(source, from, to) {
             Some(why) => reason = why,
+            None if seam == Some(Seam::Hard) => reason = Reason::JoinsBlocks,
+            None if seam == Some(Seam::Soft) => places.push((MatchKind::Punctuation, (from, to))),
             None => places.push((kind_of(source, quote, words, (from, to)), (from, to))),
         }
     }
@@ -341,8 +348,15 @@ fn find_edited(source: &SourceText, words: &[Token], reason: Reason) -> Result<F
     if reason != Reason::NotFound {
         return Err(reason);
     }
-    let runs: Vec<(usize, usize)> =
-        edited::nearest(source, words).into_iter().map(|run| (run.from, run.to)).collect();
+    let line_ends = |tokens: &[Token]| tokens.iter().skip(1).filter(|it| it.begins_line).count();
+    let is_one_block = |(from, to): &(usize, usize)| {
+        line_ends(source.tokens.get(*from..*to).unwrap_or_default()) <= line_ends(words)
+    };
+    let runs: Vec<(usize, usize)> = edited::nearest(source, words)
+        .into_iter()
+        .map(|run| (run.from, run.to))
+        .filter(is_one_block)
+        .collect();
     if runs.is_empty() {
         return Err(reason);
     }
@@ -397,6 +411,7 @@ impl Reason {
             Self::NotFound => "not_found",
             Self::OtherSource => "other_source",
             Self::SeveralPlaces => "several_places",
+            Self::JoinsBlocks => "joins_blocks",
             Self::CutsWord => "cuts_word",
             Self::CutsNumber => "cuts_number",
             Self::CutsNegation => "cuts_negation",

@@ -2,6 +2,7 @@
 //! and what is left out may not turn what is said.
 
 use super::Reason;
+use super::edges::{self, Seam};
 use super::source::SourceText;
 use super::tokens::{Kind, Token, tokens};
 use super::words::is_turn;
@@ -22,9 +23,15 @@ pub(super) fn find(
     if parts.len() > MAX_PARTS || parts.iter().any(|part| part.len() < MIN_PART) {
         return Err(Reason::EllipsisTooWide);
     }
-    let places: Vec<Vec<usize>> = parts.iter().map(|part| source.find(part)).collect();
+    let mut places: Vec<Vec<usize>> = parts.iter().map(|part| source.find(part)).collect();
     if places.iter().any(Vec::is_empty) {
         return Err(Reason::NotFound);
+    }
+    for (places, part) in places.iter_mut().zip(parts) {
+        places.retain(|from| edges::seam(source, *from, part) != Some(Seam::Hard));
+    }
+    if places.iter().any(Vec::is_empty) {
+        return Err(Reason::JoinsBlocks);
     }
     let mut found = Vec::new();
     let mut reason = Reason::EllipsisOutOfOrder;

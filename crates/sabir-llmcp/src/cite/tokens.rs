@@ -16,6 +16,9 @@ pub(super) struct Token {
     pub(super) kind: Kind,
     /// Whether it starts with a capital letter.
     pub(super) is_capital: bool,
+    /// Whether a line ends between the token before and this one. In the plain text of Markdown a
+    /// block, an item or a row ends there.
+    pub(super) begins_line: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,10 +55,16 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
                 end: cluster.end,
                 kind: Kind::Sign,
                 is_capital: false,
+                begins_line: false,
             }),
             Class::Other => {}
         }
         at += 1;
+    }
+    let mut end = 0;
+    for token in &mut tokens {
+        token.begins_line = text[end..token.start].contains('\n');
+        end = token.end;
     }
     tokens
 }
@@ -154,36 +163,54 @@ fn is_digit(c: Option<char>) -> bool {
 fn class(clusters: &[Cluster], at: usize) -> Class {
     let Some(c) = first(clusters, at) else { return Class::Other };
     let before = at.checked_sub(1).and_then(|at| first(clusters, at));
-    let next = first(clusters, at + 1);
     match c {
         _ if is_unspaced(c) => Class::Single,
         _ if c.is_alphanumeric() => Class::Letter,
-        '-' | '~' if is_digit(next) && !before.is_some_and(|c| c.is_alphanumeric() || c == ')') => {
+        '-' | '~'
+            if begins_amount(clusters, at + 1)
+                && !before.is_some_and(|c| c.is_alphanumeric() || c == ')') =>
+        {
             Class::Sign
         }
-        '%'
-        | '‰'
-        | '°'
-        | '+'
-        | '='
-        | '<'
-        | '>'
-        | '±'
-        | '×'
-        | '÷'
-        | '≤'
-        | '≥'
-        | '≠'
-        | '≈'
-        | '^'
-        | '§'
-        | '$'
-        | '£'
-        | '¥'
-        | '¢'
-        | '\u{20A0}'..='\u{20CF}' => Class::Sign,
+        // `.5` is a number, and a full stop before a digit is none in `v.5` and `...5`.
+        '.' if begins_fraction(clusters, at) => Class::Letter,
+        '(' if is_negative(clusters, at) => Class::Sign,
+        _ if is_currency(c) => Class::Sign,
+        '%' | '‰' | '°' | '+' | '=' | '<' | '>' | '±' | '∓' | '×' | '÷' | '≤' | '≥' | '≠' | '≈'
+        | '≃' | '≅' | '≲' | '≳' | '≪' | '≫' | '∼' | '^' | '§' => Class::Sign,
         _ => Class::Other,
     }
+}
+
+pub(super) fn is_currency(c: char) -> bool {
+    matches!(c, '$' | '£' | '¥' | '¢' | '\u{20A0}'..='\u{20CF}')
+}
+
+/// Whether a number begins at `at`, perhaps with its currency.
+fn begins_amount(clusters: &[Cluster], at: usize) -> bool {
+    let c = first(clusters, at);
+    is_digit(c) || c.is_some_and(is_currency) || begins_fraction(clusters, at)
+}
+
+/// Whether a number begins at `at` with its point.
+fn begins_fraction(clusters: &[Cluster], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| first(clusters, at));
+    clusters.get(at).is_some_and(|it| it.folded == ".")
+        && is_digit(first(clusters, at + 1))
+        && !before.is_some_and(|c| c.is_alphanumeric() || c == '.')
+}
+
+/// Whether the bracket at `at` is a minus sign, as accounts write it: nothing but an amount stands in
+/// the brackets, and no year.
+fn is_negative(clusters: &[Cluster], at: usize) -> bool {
+    let inside = || clusters.iter().skip(at + 1).take(MAX_AMOUNT);
+    let Some(length) = inside().position(|it| it.folded == ")") else { return false };
+    let is_part = |c: char| c.is_numeric() || is_currency(c) || matches!(c, '.' | ',' | '%' | ' ');
+    let is_amount = inside().take(length).all(|it| it.folded.chars().all(is_part))
+        && inside().take(length).any(|it| it.folded.chars().all(char::is_numeric));
+    let is_year =
+        length == 4 && inside().take(length).all(|it| it.folded.chars().all(char::is_numeric));
+    is_amount && !is_year
 }
 
 /// Whether the cluster at `at` belongs to the word of the one before.
@@ -217,10 +244,13 @@ fn word(clusters: &[Cluster], text: &str) -> Token {
         () => Kind::Word,
     };
     let is_capital = text[start..end].chars().next().is_some_and(char::is_uppercase);
-    Token { word, start, end, kind, is_capital }
+    Token { word, start, end, kind, is_capital, begins_line: false }
 }
 
 /// Whether the token is a character of a script without spaces.
 pub(super) fn is_single(token: &Token) -> bool {
     token.word.chars().next().is_some_and(is_unspaced)
 }
+
+/// The longest amount in brackets that is looked at, in characters.
+const MAX_AMOUNT: usize = 24;

@@ -23,9 +23,60 @@ pub(super) fn is_article(word: &str) -> bool {
     ARTICLES.contains(&word)
 }
 
-/// Whether a negation before the word reaches over it to what follows.
+/// Whether a negation before the word reaches over it to what follows. Adverbs are carried; "not only"
+/// denies nothing.
 pub(super) fn carries_negation(word: &str) -> bool {
-    is_article(word) || CARRIERS.contains(&word)
+    let is_adverb = word.ends_with("ly") && !RESTRICTIONS.contains(&word);
+    is_adverb || is_article(word) || CARRIERS.contains(&word)
+}
+
+/// Whether a negation is said of a noun and denies what is said about it, like "no company paid".
+pub(super) fn denies_nouns(word: &str) -> bool {
+    NOUN_NEGATIONS.contains(&word)
+}
+
+/// Whether the word denies the clause that it is linked to: "fails to", "denies that", "lack of".
+pub(super) fn denies(word: &str) -> bool {
+    DENIALS.contains(&word)
+}
+
+/// Whether what follows the word is a clause or a noun that it governs.
+pub(super) fn links_clause(word: &str) -> bool {
+    LINKS.contains(&word)
+}
+
+/// Whether what follows the word is a condition, or as good as denied.
+pub(super) fn conditions(word: &str) -> bool {
+    CONDITIONS.contains(&word)
+}
+
+/// Whether the word takes back what stands before it.
+pub(super) fn denies_behind(word: &str) -> bool {
+    EXCEPTIONS.contains(&word)
+}
+
+/// Whether the word says that what comes before is what comes after.
+pub(super) fn is_copula(word: &str) -> bool {
+    COPULAS.contains(&word) || is_article(word)
+}
+
+/// Whether numbers on both sides of the word belong together: "3 to 5", "two and a half".
+pub(super) fn joins_numbers(word: &str) -> bool {
+    is_and(word) || RANGE_WORDS.contains(&word)
+}
+
+pub(super) fn is_and(word: &str) -> bool {
+    ANDS.contains(&word)
+}
+
+/// Whether the words before a number, the nearest first, say that it is a bound or negative: "under",
+/// "less than", "minus".
+pub(super) fn limits_number(before: &[&str]) -> bool {
+    match before {
+        [word, ..] if LIMITS.contains(word) => true,
+        [word, other, ..] => LIMIT_PAIRS.contains(&(*other, *word)),
+        _ => false,
+    }
 }
 
 /// Whether leaving the word out turns or conditions what is said.
@@ -446,6 +497,231 @@ const CARRIERS: &[&str] = &[
     "de",
     "que",
     "dass",
+    "longer",
+    "very",
+    "always",
+    "quite",
+    "so",
+    "all",
+    "at",
+    "too",
+    "much",
+    "more",
+    "less",
+    "such",
+    "far",
+    "just",
+    "or",
+    "having",
+    "it",
+    "sufficient",
+    "enough",
+    "clear",
+    "credible",
+    "good",
+    "signs",
+    "reasons",
+    "indications",
+    "basis",
+    "support",
+    "way",
+    "often",
+    "sehr",
+    "ganz",
+    "länger",
+    "zu",
+    "beweis",
+    "beweise",
+    "beleg",
+    "belege",
+    "hinweis",
+    "hinweise",
+    "grund",
+    "dafür",
+    "preuve",
+    "raison",
+    "très",
+    "toujours",
+    "évidence",
+    "prueba",
+    "pruebas",
+    "evidencia",
+    "razón",
+    "muy",
+    "siempre",
+    "prova",
+];
+
+/// "Not only" says that it is so, and more.
+const RESTRICTIONS: &[&str] = &["only", "merely", "solely", "simply", "exclusively"];
+
+const NOUN_NEGATIONS: &[&str] = &[
+    "no", "none", "neither", "nor", "kein", "keine", "keinen", "keinem", "keiner", "keines",
+    "aucun", "aucune", "ningún", "ninguna", "ninguno", "nessuno", "nessuna", "nenhum", "nenhuma",
+];
+
+const DENIALS: &[&str] = &[
+    "fail",
+    "fails",
+    "failed",
+    "failing",
+    "failure",
+    "refuse",
+    "refuses",
+    "refused",
+    "refusal",
+    "unable",
+    "inability",
+    "unwilling",
+    "unlikely",
+    "impossible",
+    "deny",
+    "denies",
+    "denied",
+    "denying",
+    "denial",
+    "false",
+    "untrue",
+    "incorrect",
+    "wrong",
+    "mistaken",
+    "myth",
+    "hoax",
+    "doubt",
+    "doubts",
+    "doubted",
+    "doubtful",
+    "disprove",
+    "disproves",
+    "disproved",
+    "refute",
+    "refutes",
+    "refuted",
+    "debunked",
+    "lack",
+    "lacks",
+    "lacked",
+    "lacking",
+    "absence",
+    "instead",
+    "devoid",
+    "free",
+    "falsch",
+    "unwahr",
+    "unfähig",
+    "unmöglich",
+    "bestreitet",
+    "bestritt",
+    "leugnet",
+    "mangel",
+    "statt",
+    "faux",
+    "incapable",
+    "nie",
+    "nient",
+    "falso",
+    "niega",
+    "niegan",
+    "negó",
+    "imposible",
+    "incapaz",
+    "falta",
+];
+
+const LINKS: &[&str] = &[
+    "to", "that", "of", "from", "having", "dass", "ob", "zu", "an", "von", "que", "de", "che", "di",
+];
+
+const CONDITIONS: &[&str] = &[
+    "if",
+    "unless",
+    "whether",
+    "rarely",
+    "seldom",
+    "falsely",
+    "wrongly",
+    "mistakenly",
+    "incorrectly",
+    "prevent",
+    "prevents",
+    "prevented",
+    "ob",
+    "falls",
+    "selten",
+    "fälschlich",
+    "rarement",
+    "raramente",
+    "raras",
+];
+
+const EXCEPTIONS: &[&str] =
+    &["unless", "except", "ausser", "sauf", "excepto", "salvo", "tranne", "exceto"];
+
+const COPULAS: &[&str] = &[
+    "is", "are", "was", "were", "be", "been", "has", "have", "had", "remains", "proved", "turned",
+    "out", "to", "ist", "war", "sind", "waren", "est", "était", "es", "era", "fue", "è",
+];
+
+const ANDS: &[&str] = &["and", "und", "et", "y"];
+
+const RANGE_WORDS: &[&str] = &["to", "or", "bis", "oder", "à", "ou"];
+
+const LIMITS: &[&str] = &[
+    "under",
+    "below",
+    "beneath",
+    "above",
+    "over",
+    "exceeding",
+    "minus",
+    "negative",
+    "unter",
+    "über",
+    "mindestens",
+    "höchstens",
+    "maximal",
+    "minimal",
+    "max",
+    "min",
+    "maximum",
+    "minimum",
+    "moins",
+    "jusqu'à",
+    "menos",
+    "hasta",
+    "meno",
+];
+
+const LIMIT_PAIRS: &[(&str, &str)] = &[
+    ("less", "than"),
+    ("fewer", "than"),
+    ("more", "than"),
+    ("greater", "than"),
+    ("higher", "than"),
+    ("lower", "than"),
+    ("larger", "than"),
+    ("smaller", "than"),
+    ("longer", "than"),
+    ("shorter", "than"),
+    ("better", "than"),
+    ("worse", "than"),
+    ("up", "to"),
+    ("at", "least"),
+    ("at", "most"),
+    ("weniger", "als"),
+    ("mehr", "als"),
+    ("bis", "zu"),
+    ("moins", "de"),
+    ("plus", "de"),
+    ("au", "moins"),
+    ("au", "plus"),
+    ("menos", "de"),
+    ("más", "de"),
+    ("al", "menos"),
+    ("meno", "di"),
+    ("più", "di"),
+    ("menos", "que"),
+    ("mais", "de"),
 ];
 
 const TURNS: &[&str] = &[
@@ -462,7 +738,7 @@ const TURNS: &[&str] = &[
     "jedoch",
     "sondern",
     "obwohl",
-    "außer",
+    "ausser",
     "nur",
     "wenn",
     "falls",

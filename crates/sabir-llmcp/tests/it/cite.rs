@@ -148,6 +148,73 @@ fn numbers_are_the_same() {
     );
 }
 
+/// LC-V6, LC-V10: each source, and a quote of it that would be another number.
+#[test]
+fn numbers_keep_what_belongs_to_them() {
+    for (source, quote) in [
+        ("rates fell .5 percent in May", "5 percent in May"),
+        ("a loss of -.5 points", "5 points"),
+        ("a loss of -.5 points", ".5 points"),
+        ("a result of -$5 million", "$5 million"),
+        ("a result of −€5 million", "€5 million"),
+        ("a result of –5 million", "5 million"),
+        ("a result of $-5 million", "5 million"),
+        ("a result of (5) million", "a result of 5"),
+        ("a result of (5.2)", "5.2"),
+        ("a result of ($5.2), after tax", "a result of $5.2, after tax"),
+        ("it costs US$5 in all", "$5 in all"),
+        ("it costs 5$CA in all", "it costs 5$"),
+        ("it costs 5 million euros", "it costs 5"),
+        ("it costs 5 million euros", "million euros"),
+        ("it costs 5% more", "it costs 5"),
+        ("it costs 1.5 euros", "5 euros"),
+        ("it costs 1.5 euros", "it costs 1"),
+        ("it costs 3-5 euros", "5 euros"),
+        ("it costs 3–5 euros", "it costs 3"),
+        ("it costs 3 - 5 euros", "5 euros"),
+        ("it costs 3 to 5 euros", "5 euros"),
+        ("it costs 3 to 5 euros", "it costs 3"),
+        ("es kostet 3 bis 5 Euro", "5 Euro"),
+        ("it takes two and a half years", "half years"),
+        ("it takes two and a half years", "it takes two"),
+        ("one hundred and five people came", "five people came"),
+        ("it is ±5 degrees", "5 degrees"),
+        ("it is <5 degrees", "5 degrees"),
+        ("it is > 5 degrees", "5 degrees"),
+        ("it is ~5 degrees", "5 degrees"),
+        ("it is ~$5 each", "$5 each"),
+        ("it is ≈5 degrees", "5 degrees"),
+        ("it is at 5 °C today", "it is at 5 °"),
+        ("it is minus 5 degrees", "5 degrees"),
+        ("it is less than 5 degrees", "5 degrees"),
+        ("it is at most 5 degrees", "5 degrees"),
+        ("it is under 5 degrees", "5 degrees"),
+        ("there is up to 50% off", "50% off"),
+        ("as (a)-5 points", "5 points"),
+        ("he knows C++ well", "he knows C"),
+    ] {
+        let verdict = verify_quote(quote, &SourceText::new(source));
+        let status = verdict.status.word();
+        assert_eq!(status, "unverified", "{quote:?} of {source:?}: {}", line(&verdict));
+    }
+    for (source, quote) in [
+        ("rates fell .5 percent in May", "fell .5 percent"),
+        ("a result of -$5 million", "-$5 million"),
+        ("a result of (5) million", "a result of (5)"),
+        ("Smith (2019) found it", "Smith 2019 found it"),
+        ("so it was ...5 people left", "5 people left"),
+        ("it took 12 (15) days", "it took 12"),
+        ("in 2019 and 2020 it rained", "2020 it rained"),
+        ("it costs US$5 in all", "US$5 in all"),
+        ("it is at 5 °C today", "it is at 5 °C"),
+        ("it rose by 5. Then 6 came", "it rose by 5"),
+    ] {
+        let verdict = verify_quote(quote, &SourceText::new(source));
+        let status = verdict.status.word();
+        assert!(matches!(status, "verified" | "repaired"), "{quote:?}: {}", line(&verdict));
+    }
+}
+
 /// LC-V7.
 #[test]
 fn negations_stay() {
@@ -252,6 +319,104 @@ fn a_quote_is_not_cut_out_of_what_governs_it() {
             unverified - cuts_number: 5 percent
             unverified - cuts_negation: Das Gerät funktioniert
             verified exact -: There is no evidence that coffee causes cancer.
+        "#]],
+    );
+}
+
+/// LC-V10: each source, and a quote of it that would say the opposite.
+#[test]
+fn a_quote_is_not_cut_away_from_its_negation() {
+    for (source, quote) in [
+        ("it is no longer profitable for its investors", "profitable for its investors"),
+        ("it did not significantly improve outcomes for patients", "improve outcomes for patients"),
+        ("it didn't very much improve outcomes", "improve outcomes"),
+        ("it is not always safe for children", "safe for children"),
+        ("it is not quite so safe for children", "safe for children"),
+        ("it is not at all safe for children", "safe for children"),
+        ("it has never been fully safe for children", "safe for children"),
+        ("it can hardly ever improve outcomes", "improve outcomes"),
+        ("it barely improved outcomes", "improved outcomes"),
+        ("it rarely improved outcomes", "improved outcomes"),
+        ("it came without any great success", "great success"),
+        ("it failed to improve outcomes", "improve outcomes"),
+        ("it failed to improve outcomes", "to improve outcomes"),
+        ("it was unable to really improve outcomes", "improve outcomes"),
+        ("it is unlikely to improve outcomes", "improve outcomes"),
+        ("the firm denies that it sold arms", "it sold arms"),
+        ("the firm denied having sold arms", "sold arms"),
+        ("it is false that coffee causes cancer", "coffee causes cancer"),
+        ("it is a myth that coffee causes cancer", "coffee causes cancer"),
+        ("the claim that coffee causes cancer is false", "coffee causes cancer"),
+        ("the idea that coffee causes cancer has been refuted", "coffee causes cancer"),
+        ("there is no clear evidence that coffee causes cancer", "coffee causes cancer"),
+        ("they asked whether coffee causes cancer", "coffee causes cancer"),
+        ("he falsely said it", "said it"),
+        ("the drug is safe unless taken with wine", "the drug is safe"),
+        ("the shop opens daily except in May", "the shop opens daily"),
+        ("it is neither safe nor effective for adults", "effective for adults"),
+        ("it is neither safe nor effective for adults", "safe"),
+        ("no company paid any tax in May", "paid any tax in May"),
+        ("none of the members approved the plan", "approved the plan"),
+        ("a lack of clean water was found", "clean water was found"),
+        ("es gibt keinen Beweis, dass Kaffee krank macht", "Kaffee krank macht"),
+        ("das Mittel hilft leider gar nicht", "das Mittel hilft"),
+        ("il n'est pas toujours facile de nager", "facile de nager"),
+        ("no es muy fácil nadar aquí", "fácil nadar aquí"),
+    ] {
+        let verdict = verify_quote(quote, &SourceText::new(source));
+        assert_eq!(line(&verdict), format!("unverified - cuts_negation: {quote}"), "{source}");
+    }
+    for (source, quote) in [
+        ("it is not only safe but cheap", "safe but cheap"),
+        ("there is no doubt that it improves outcomes", "it improves outcomes"),
+        ("it did not fail to improve outcomes", "improve outcomes"),
+        ("the bridge is not open in May", "the bridge"),
+        ("it did not rain, so the match went on", "the match went on"),
+        ("those who do not smoke are healthy people", "healthy people"),
+        ("the pump failed the second time it ran", "time it ran"),
+        ("he did not pay dividends in May", "dividends in May"),
+    ] {
+        let verdict = verify_quote(quote, &SourceText::new(source));
+        assert_eq!(verdict.status.word(), "verified", "{quote:?}: {}", line(&verdict));
+    }
+}
+
+/// LC-V15.
+#[test]
+fn a_quote_does_not_join_blocks() {
+    check(
+        "- Revenue rose\n- 5 percent of staff left\n- Nobody was hurt\n\n| Revenue | Cost |\n|---|---|\n| 5 | 7 |\n\n# Prices\n\nBread became dearer here.",
+        &[
+            "Revenue rose 5 percent",
+            "Revenue rose\n5 percent of staff left",
+            "- Revenue rose\n- 5 percent of staff left",
+            "of staff left nobody was hurt",
+            "Cost 5",
+            "Revenue Cost",
+            "5 | 7",
+            "Prices Bread became dearer",
+            "Prices\n\nBread became dearer here.",
+            "Revenue rose ... was hurt Revenue Cost 5",
+            "Revenue rosee 5 percent of staff left",
+        ],
+        expect![[r#"
+            unverified - joins_blocks: Revenue rose 5 percent
+            verified exact -: Revenue rose
+            5 percent of staff left
+            repaired punctuation punctuation: Revenue rose
+            5 percent of staff left
+            unverified - joins_blocks: of staff left nobody was hurt
+            unverified - joins_blocks: Cost 5
+            verified normalised -: Revenue	Cost
+            verified normalised -: 5	7
+            repaired punctuation punctuation: Prices
+
+            Bread became dearer
+            verified exact -: Prices
+
+            Bread became dearer here.
+            unverified - joins_blocks: Revenue rose ... was hurt Revenue Cost 5
+            unverified - not_found: Revenue rosee 5 percent of staff left
         "#]],
     );
 }
