@@ -154,6 +154,17 @@ record! {
     }
 }
 
+impl ToolResult {
+    /// The most that it may be trusted. Why a call failed may be said in the words of the call, which
+    /// may be those of a page.
+    pub fn most_trust(&self) -> Trust {
+        match self.status {
+            ToolStatus::Ok => self.tool.result_trust(),
+            ToolStatus::Error | ToolStatus::Cancelled => Trust::Untrusted,
+        }
+    }
+}
+
 choice! {
     /// How a tool call ended.
     pub enum ToolStatus {
@@ -276,7 +287,7 @@ impl ContextContent {
             | Self::WebChunk(_)
             | Self::CollectionIndex(_)
             | Self::CollectionSource(_) => Trust::Untrusted,
-            Self::ToolResult(result) => result.tool.result_trust(),
+            Self::ToolResult(result) => result.most_trust(),
             Self::ConversationTurn(turn) => match turn.role {
                 Speaker::User => Trust::Trusted,
                 Speaker::Assistant => Trust::Untrusted,

@@ -120,7 +120,8 @@ tools! {
 
 impl ToolName {
     /// The most that a result of this tool may be trusted: only results that are made here, of
-    /// nothing that others wrote. A list of sources has the titles that pages gave themselves.
+    /// nothing that others wrote. A list of sources has the titles that pages gave themselves, and
+    /// what is made or saved under a title that a model gave answers with its id alone.
     pub fn result_trust(self) -> Trust {
         match self {
             Self::Calculate

@@ -207,12 +207,13 @@ impl Desk {
                     "error": result.error_code.as_ref().map(Text::as_str),
                 }));
                 let doc_id = format!("doc:tool:{}", report.call_id);
-                if call.call.name().result_trust() == Trust::Untrusted {
+                let trust = result.most_trust();
+                if trust == Trust::Untrusted {
                     context.taint.untrusted.insert(doc_id.clone());
                 }
                 results.push(ContextDocument {
                     doc_id: DocId::new(doc_id).map_err(wrong)?,
-                    trust: call.call.name().result_trust(),
+                    trust,
                     source: None,
                     content: ContextContent::ToolResult(result),
                 });

@@ -1,12 +1,12 @@
 //! Sources into a collection: queued together, fetched a few at a time, each on disk before it is
 //! told. Who is interrupted, by a person or by a crash, runs the same command again and goes on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
-use sabir_capture::{Conditional, Mode, ReadOptions};
+use sabir_capture::{Conditional, Mode, ReadOptions, Signal};
 use sabir_llmcp::{normalise_url, redact_url};
 use sabir_store::library::{
     Captured, CollectionId, Enqueued, Fault, Finished, Found, Job, NewSource, Outcome, Put,
@@ -100,13 +100,14 @@ impl Desk {
     ) -> Result<CaptureReport, DeskError> {
         let mut report = CaptureReport::default();
         let enqueued = self.enqueue(collection, inputs, options).await?;
+        let redacted = redacted_addresses(inputs.iter().zip(enqueued.iter().map(|(it, _)| it)));
         for (address, Enqueued { source_id, queueing }) in enqueued {
             if let Queueing::AlreadyCaptured = queueing {
                 report.present += 1;
                 tell(news, CaptureNews::Present { source_id, address }).await;
             }
         }
-        self.work_off(collection, options.parallel, news, stop, &mut report).await?;
+        self.work_off(collection, options.parallel, redacted, news, stop, &mut report).await?;
         Ok(report)
     }
 
@@ -154,6 +155,7 @@ impl Desk {
         &self,
         collection: &CollectionId,
         parallel: usize,
+        redacted: HashSet<String>,
         news: &mpsc::Sender<CaptureNews>,
         stop: &CancellationToken,
         report: &mut CaptureReport,
@@ -161,18 +163,18 @@ impl Desk {
         let worker = self.with_library(Worker::start).await.map(Arc::new)?;
         let waiting = self.left(collection).await?;
         tell(news, CaptureNews::Waiting { sources: waiting }).await;
-        let hosts = Hosts::default();
+        let (hosts, redacted) = (Hosts::default(), Arc::new(redacted));
         let mut fetching = JoinSet::new();
         loop {
             while fetching.len() < parallel.clamp(1, MOST_PARALLEL) && !stop.is_cancelled() {
                 let Some(job) = self.claim(&worker, collection).await? else { break };
                 let (desk, worker, stop) = (self.clone(), Arc::clone(&worker), stop.clone());
-                let turn = hosts.of(&job);
+                let (turn, redacted) = (hosts.of(&job), Arc::clone(&redacted));
                 fetching.spawn(async move {
                     let _turn = turn.acquire().await;
                     tokio::select! {
                         () = stop.cancelled() => Ok(None),
-                        done = desk.fetch(&worker, job) => done.map(Some),
+                        done = desk.fetch(&worker, job, &redacted) => done.map(Some),
                     }
                 });
             }
@@ -229,14 +231,24 @@ impl Desk {
         }
     }
 
-    /// Fetches one source and keeps it.
-    async fn fetch(&self, worker: &Arc<Worker>, job: Job) -> Result<CaptureNews, DeskError> {
+    /// Fetches one source and keeps it. It is told whether its address is one of the `redacted`.
+    async fn fetch(
+        &self,
+        worker: &Arc<Worker>,
+        job: Job,
+        redacted: &HashSet<String>,
+    ) -> Result<CaptureNews, DeskError> {
         let address = job.origin.address.clone().unwrap_or_default();
         let source_id = job.source_id.clone();
         let read = self.read_job(&job, &address).await;
         let worker = Arc::clone(worker);
         match read {
-            Ok(again) => {
+            Ok(mut again) => {
+                if let Again::Read(reading) = &mut again
+                    && redacted.contains(&address)
+                {
+                    note_redacted(&mut reading.page.signals);
+                }
                 let (outcome, kept) = outcome_of(again);
                 let finished =
                     self.with_library(move |_| worker.finish(&job, &outcome, now_ms())).await?;
@@ -353,6 +365,25 @@ fn source_of(input: &Input) -> Result<NewSource, DeskError> {
     }
 }
 
+/// The addresses of those inputs that lost something on the way into the queue.
+fn redacted_addresses<'a>(
+    inputs: impl Iterator<Item = (&'a Input, &'a String)>,
+) -> HashSet<String> {
+    let lost_something = |input: &Input| match input {
+        Input::Web(url) => redact_url(url.as_str()).is_some_and(|it| it.changed),
+        Input::File(_) | Input::Bytes(_) => false,
+    };
+    let redacted = inputs.filter(|(input, _)| lost_something(input));
+    redacted.map(|(_, address)| address.clone()).collect()
+}
+
+/// Says among the signals of a page that its address was longer.
+pub(super) fn note_redacted(signals: &mut Vec<Signal>) {
+    if !signals.contains(&Signal::UrlRedacted) {
+        signals.push(Signal::UrlRedacted);
+    }
+}
+
 /// What is told of a source that was kept.
 #[derive(Default)]
 struct Summary {
@@ -363,7 +394,11 @@ struct Summary {
 
 fn outcome_of(again: Again) -> (Outcome, Summary) {
     let Again::Read(reading) = again else { return (Outcome::NotModified, Summary::default()) };
-    let Reading { page, media_type, final_url, etag, last_modified } = *reading;
+    let Reading { mut page, media_type, final_url, etag, last_modified } = *reading;
+    let final_address = final_url.and_then(|url| redact_url(url.as_str()));
+    if final_address.as_ref().is_some_and(|it| it.changed) {
+        note_redacted(&mut page.signals);
+    }
     let signals: Vec<String> = page.signals.iter().map(|it| it.as_str().to_owned()).collect();
     let link = |link: sabir_capture::Link| SourceLink {
         url: redact_url(&link.url).map_or_else(String::new, |it| it.url),
@@ -380,7 +415,7 @@ fn outcome_of(again: Again) -> (Outcome, Summary) {
         title,
         byline: page.byline,
         media_type,
-        final_address: final_url.and_then(|url| Some(redact_url(url.as_str())?.url)),
+        final_address: final_address.map(|it| it.url),
         markdown: page.markdown,
         links: page.links.into_iter().map(link).filter(|link| !link.url.is_empty()).collect(),
         signals,
@@ -422,3 +457,51 @@ const MOST_PARALLEL: usize = 32;
 const PER_HOST: usize = 4;
 /// Another process may put something into the queue meanwhile.
 const LONGEST_SLEEP_MS: u64 = 5_000;
+
+#[cfg(test)]
+mod tests {
+    use sabir_capture::read_page;
+
+    use super::*;
+
+    /// LC-C18: what lets somebody in is neither sent nor kept, and it is told that something went.
+    #[test]
+    fn an_address_goes_into_the_queue_without_what_lets_somebody_in() {
+        for (given, kept) in [
+            ("https://a.example/p?b=2", "https://a.example/p?b=2"),
+            ("https://a.example/p?b=2&access_token=x", "https://a.example/p?b=2"),
+            ("https://user:word@a.example/p", "https://a.example/p"),
+            ("https://a.example/p?utm_source=mail#top", "https://a.example/p"),
+        ] {
+            let input = Input::Web(Url::parse(given).unwrap());
+            let source = source_of(&input).unwrap();
+            assert_eq!(source.address, kept);
+            let redacted = redacted_addresses(std::iter::once((&input, &source.address)));
+            assert_eq!(redacted.contains(kept), given != kept, "{given}");
+        }
+    }
+
+    /// LC-C18: also where the server led.
+    #[test]
+    fn what_a_server_adds_to_an_address_is_not_kept() {
+        for (led_to, kept, is_told) in [
+            ("https://a.example/p", "https://a.example/p", false),
+            ("https://a.example/p?session=abc", "https://a.example/p", true),
+        ] {
+            let url = Url::parse(led_to).unwrap();
+            let page = read_page("<p>Words of a page.</p>", &url, &ReadOptions::default());
+            let reading = Reading {
+                page,
+                media_type: "text/html".to_owned(),
+                final_url: Some(url),
+                etag: None,
+                last_modified: None,
+            };
+            let (outcome, summary) = outcome_of(Again::Read(Box::new(reading)));
+            let Outcome::Captured(captured) = outcome else { panic!("nothing was captured") };
+            assert_eq!(captured.final_address.as_deref(), Some(kept));
+            assert_eq!(captured.signals.contains(&"url_redacted".to_owned()), is_told);
+            assert_eq!(captured.signals, summary.signals);
+        }
+    }
+}

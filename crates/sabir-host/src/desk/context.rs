@@ -4,11 +4,12 @@
 use sabir_llmcp::{
     Address, CollectionIndex, CollectionSource, ContextContent, ContextDocument, Conversation,
     ConversationTurn, DocId, Envelope, IndexEntry, Link, OutputFormat, Request, Role, Signal,
-    Speaker, Task, Timestamp, Trust, UserMessage, ValueError, WebSummary,
+    Speaker, Task, Timestamp, Trust, UserMessage, ValueError, WebSummary, redact_url,
 };
 use sabir_policy::{Evidence, Taint};
 use sabir_store::library::{ChatEvent, ChatRole, Collection, SourceLink, VersionText};
 
+use super::collect::note_redacted;
 use super::input::Reading;
 use super::moment::{now_ms, uuid, written};
 use super::{Desk, DeskError};
@@ -39,13 +40,16 @@ impl Context {
     /// A page that is in no collection.
     pub(super) fn of_page(reading: &Reading, name: &str) -> Result<Self, DeskError> {
         let page = &reading.page;
-        let url = reading.final_url.as_ref().map(|url| {
-            sabir_llmcp::redact_url(url.as_str()).map_or_else(|| url.to_string(), |it| it.url)
-        });
+        let redacted = reading.final_url.as_ref().and_then(|url| redact_url(url.as_str()));
+        let mut signals = page.signals.clone();
+        if redacted.as_ref().is_some_and(|it| it.changed) {
+            note_redacted(&mut signals);
+        }
+        let url = redacted.map(|it| it.url);
         let address = url.clone().unwrap_or_else(|| format!("file:///{}", path_of(name)));
         let title = page.title.clone().unwrap_or_else(|| name.to_owned());
         let links = page.links.iter().filter_map(|it| link(&it.url, &it.text, &it.context));
-        let signals = page.signals.iter().filter_map(|it| Signal::new(it.as_str()).ok());
+        let signals = signals.iter().filter_map(|it| Signal::new(it.as_str()).ok());
         let content = WebSummary {
             url: Address::new(address).map_err(wrong)?,
             title: title.clone(),

@@ -1,7 +1,9 @@
 //! The tools: a file for each with all of its arguments, and files with what is refused.
 
 use expect_test::{expect, expect_file};
-use sabir_llmcp::{Response, TOOLS_SCHEMA_VERSION, ToolCall, ToolName, Trust};
+use sabir_llmcp::{
+    CallId, Response, TOOLS_SCHEMA_VERSION, ToolCall, ToolName, ToolResult, ToolStatus, Trust,
+};
 use serde_json::Value;
 
 use crate::show::{expected, folder, lines};
@@ -144,4 +146,21 @@ fn few_results_can_be_trusted() {
         .collect();
     expect!["artifact.save app.calculate collection.create transform.list_types"]
         .assert_eq(&trusted.join(" "));
+}
+
+/// LC-P14: why a call failed may be said in the words of the call.
+#[test]
+fn a_failure_is_never_trusted() {
+    for status in [ToolStatus::Ok, ToolStatus::Error, ToolStatus::Cancelled] {
+        for tool in ToolName::ALL {
+            let call_id = CallId::new("call_1").unwrap();
+            let result =
+                ToolResult { tool: *tool, call_id, status, error_code: None, payload: None };
+            let expected = match status {
+                ToolStatus::Ok => tool.result_trust(),
+                _ => Trust::Untrusted,
+            };
+            assert_eq!(result.most_trust(), expected, "{tool}");
+        }
+    }
 }

@@ -2,10 +2,11 @@
 
 use reqwest::Url;
 use sabir_capture::{
-    Acted, Browser, BrowserOptions, Element, Guard, ObserveOptions, SearchIn, ToolError, Window,
+    Acted, Browser, BrowserOptions, Element, Guard, Observation, ObserveOptions, SearchIn, Signal,
+    ToolError, Window,
 };
 use sabir_document::Document;
-use sabir_llmcp::{ObserveDom, Tool, Whole};
+use sabir_llmcp::{ObserveDom, Tool, Whole, redact_url};
 use sabir_policy::{Address, Evidence, FieldHints, Page, Provenance};
 use serde_json::{Value, json};
 
@@ -118,9 +119,10 @@ impl Desk {
             let browser = slot.browser(&guard).await?;
             match tool {
                 Tool::ObserveDom(it) => {
-                    let seen = browser.observe(&observe_options(it)).await?;
+                    let mut seen = browser.observe(&observe_options(it)).await?;
                     slot.current = Some(seen.url.clone());
                     slot.elements.clone_from(&seen.elements);
+                    redact_address(&mut seen);
                     return to_json(&seen);
                 }
                 Tool::GetSelectionLinks(it) => {
@@ -174,6 +176,14 @@ impl From<ToolError> for Failure {
     }
 }
 
+/// What a model is told of where it is, and of what that is without.
+fn redact_address(seen: &mut Observation) {
+    if let Some(redacted) = redact_url(&seen.url).filter(|it| it.changed) {
+        seen.url = redacted.url;
+        seen.signals.push(Signal::UrlRedacted.as_str().to_owned());
+    }
+}
+
 fn observe_options(it: &ObserveDom) -> ObserveOptions {
     let usual = ObserveOptions::default();
     ObserveOptions {
@@ -204,3 +214,25 @@ fn to_json(value: &impl serde::Serialize) -> Result<Value, Failure> {
 }
 
 const USUAL_LINKS: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LC-C18.
+    #[test]
+    fn a_model_is_told_that_an_address_was_redacted() {
+        for (url, told, signals) in [
+            ("https://a.example/p?b=2", "https://a.example/p?b=2", &[] as &[&str]),
+            ("https://a.example/p?b=2&sid=1", "https://a.example/p?b=2", &["url_redacted"]),
+            ("about:blank", "about:blank", &[]),
+        ] {
+            let mut seen = Observation { url: url.to_owned(), ..Observation::default() };
+            redact_address(&mut seen);
+            assert_eq!(
+                (seen.url.as_str(), seen.signals),
+                (told, signals.iter().map(|it| (*it).to_owned()).collect())
+            );
+        }
+    }
+}
