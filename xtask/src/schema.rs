@@ -19,6 +19,14 @@ pub(crate) struct Schema {
 /// Every schema of the project.
 pub(crate) const SCHEMAS: &[Schema] = &[
     Schema { file: "axon.schema.json", text: || format!("{:#}\n", sabir_axon::json::schema()) },
+    Schema {
+        file: "document.schema.json",
+        text: || format!("{:#}\n", sabir_document::document_schema()),
+    },
+    Schema {
+        file: "export.schema.json",
+        text: || format!("{:#}\n", sabir_export::export_schema()),
+    },
     Schema { file: "llmx.schema.json", text: || format!("{:#}\n", sabir_llmx::json::schema()) },
     Schema {
         file: "llmcp-request.schema.json",

@@ -11,7 +11,7 @@ mod text;
 mod tree;
 
 pub use href::is_safe_href;
-pub use json::{MAX_JSON_DEPTH, document_schema};
+pub use json::{MAX_JSON_DEPTH, document_definitions, document_schema};
 pub use markdown::Cites;
 pub use plain::{PlainText, Section};
 pub use tree::{Align, Block, Cell, Document, Inline, ListItem, MAX_DEPTH, Table};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use csv::{Terminator, WriterBuilder};
+use csv::{QuoteStyle, Terminator, WriterBuilder};
 use sabir_document::{Block, Inline, ListItem};
 
 use crate::clean::{is_invisible, one_line, without_controls};
@@ -24,7 +24,9 @@ pub(crate) fn write(artifact: &Artifact) -> Result<Vec<u8>, ExportError> {
     }
     let width = common_width(&sections);
     let mut builder = WriterBuilder::new();
-    let mut writer = builder.terminator(Terminator::CRLF).flexible(true).from_writer(Vec::new());
+    // A program that separates cells by something else than commas still sees where one ends.
+    let builder = builder.terminator(Terminator::CRLF).quote_style(QuoteStyle::Always);
+    let mut writer = builder.flexible(true).from_writer(Vec::new());
     let wrong = |error: csv::Error| ExportError::Layout { reason: error.to_string() };
     for (index, section) in sections.into_iter().enumerate() {
         if index > 0 {
@@ -74,7 +76,7 @@ impl Evidence {
         texts.into_iter().for_each(|text| collect_cites(text, &mut numbers));
         let lines: Vec<&str> =
             numbers.iter().filter_map(|number| Some(self.0.get(number)?.as_str())).collect();
-        lines.join("\n")
+        defuse(lines.join("\n"))
     }
 }
 
@@ -181,20 +183,31 @@ fn cell_of(inlines: &[Inline]) -> String {
 }
 
 /// A spreadsheet runs a cell that begins like a formula, and some look behind white space and quotes
-/// first. An apostrophe makes it a text. Numbers stay numbers.
+/// first. Where cells are separated by semicolons or tabs, or lines in a cell end it, one may begin in
+/// the middle. An apostrophe makes it a text. Numbers stay numbers.
 fn defuse(text: String) -> String {
     let text = without_controls(text);
+    let mut out = String::with_capacity(text.len());
+    if text.starts_with(['\t', '\n']) {
+        out.push('\'');
+    }
+    for part in text.split_inclusive([';', '\t', '\n']) {
+        if is_formula(part.trim_end_matches([';', '\t', '\n'])) {
+            out.push('\'');
+        }
+        out.push_str(part);
+    }
+    out
+}
+
+fn is_formula(text: &str) -> bool {
     let start = text.trim_start_matches(|c: char| {
         c.is_whitespace()
             || matches!(c, '"' | '\'' | '`' | '“' | '”' | '‘' | '’' | '«' | '»')
             || is_invisible(c)
             || matches!(c, '\u{200C}' | '\u{200D}')
     });
-    let is_formula = start.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '−']);
-    match text.starts_with(['\t', '\n']) || (is_formula && !is_number(&text)) {
-        true => format!("'{text}"),
-        false => text,
-    }
+    start.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '−']) && !is_number(text)
 }
 
 /// A sign, digits with separators, perhaps an exponent or a percent sign.

@@ -13,4 +13,5 @@ mod spacing;
 mod text;
 
 pub use artifact::{Artifact, ExportError, Format, Reference, export, export_pdf};
+pub use json::export_schema;
 pub use name::file_name;

@@ -26,11 +26,7 @@ pub fn response_schema(tools: &[ToolName]) -> Value {
             "maxItems": MAX_TOOL_CALLS,
         }),
     };
-    let (document, definitions) = document_definitions();
-    schema["$defs"] = json!({ "document": document });
-    if let Value::Object(all) = &mut schema["$defs"] {
-        all.extend(definitions);
-    }
+    schema["$defs"] = Value::Object(sabir_document::document_definitions());
     schema
 }
 
@@ -38,20 +34,6 @@ pub fn response_schema(tools: &[ToolName]) -> Value {
 pub fn tools_schema() -> Value {
     let about = format!("A call that a model proposes. Version {TOOLS_SCHEMA_VERSION}.");
     titled("LLMCP tool call", &about, call_schema(ToolName::ALL))
-}
-
-/// The schema of a render document, and of the nodes in it, which it refers to.
-fn document_definitions() -> (Value, Map<String, Value>) {
-    let mut document = sabir_document::document_schema();
-    let mut definitions = Map::new();
-    if let Value::Object(keys) = &mut document {
-        keys.remove("$schema");
-        keys.remove("title");
-        if let Some(Value::Object(nodes)) = keys.remove("$defs") {
-            definitions = nodes;
-        }
-    }
-    (document, definitions)
 }
 
 fn titled(title: &str, about: &str, schema: Value) -> Value {

@@ -17,7 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-lingua", &["sabir-base", "sabir-axon", "sabir-llmx"]),
     ("sabir-policy", &["sabir-base"]),
     ("sabir-document", &["sabir-base"]),
-    ("sabir-llmcp", &["sabir-base", "sabir-document", "sabir-lingua", "sabir-policy"]),
+    ("sabir-llmcp", &["sabir-base", "sabir-document", "sabir-lingua"]),
     ("sabir-extractive", &["sabir-base", "sabir-document", "sabir-llmcp"]),
     ("sabir-export", &["sabir-base", "sabir-document"]),
     ("sabir-engine", &["sabir-base", "sabir-policy"]),
@@ -78,7 +78,17 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sabir-testkit",
         ],
     ),
-    ("xtask", &["sabir-axon", "sabir-llmx", "sabir-llmcp", "sabir-engine"]),
+    (
+        "xtask",
+        &[
+            "sabir-axon",
+            "sabir-llmx",
+            "sabir-document",
+            "sabir-llmcp",
+            "sabir-export",
+            "sabir-engine",
+        ],
+    ),
 ];
 
 /// The crate that only tests may use, and that every test may use.

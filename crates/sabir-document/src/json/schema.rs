@@ -1,22 +1,32 @@
 //! The shape of a document as a JSON Schema. The reader asks for more: depths, widths of rows, and
 //! addresses are beyond a schema.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::Align;
 
 /// A JSON Schema (2020-12) for the node `doc`, with a definition of every node in `$defs`.
 pub fn document_schema() -> Value {
-    let mut schema = node("doc", &[("children", array_of("block"))], &[]);
+    let mut schema = document();
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("Document");
-    schema["description"] =
-        json!("Rich text as data: blocks of inlines, without markup in its texts.");
-    schema["$defs"] = definitions();
+    schema["$defs"] = Value::Object(nodes());
     schema
 }
 
-fn definitions() -> Value {
+/// The same for the `$defs` of a schema that has documents in it: `document`, and every node.
+pub fn document_definitions() -> Map<String, Value> {
+    std::iter::once(("document".to_owned(), document())).chain(nodes()).collect()
+}
+
+fn document() -> Value {
+    let mut schema = node("doc", &[("children", array_of("block"))], &[]);
+    schema["description"] =
+        json!("Rich text as data: blocks of inlines, without markup in its texts.");
+    schema
+}
+
+fn nodes() -> Map<String, Value> {
     let inlines = || array_of("inline");
     // Inlines in them make paragraphs.
     let content = || json!({ "type": "array", "items": { "anyOf": [reference("block"), reference("inline")] } });
@@ -27,7 +37,7 @@ fn definitions() -> Value {
     let header = json!({ "type": "array", "items": reference("cell"), "minItems": 1 });
     let href = json!({ "type": "string", "pattern": "^([hH][tT][tT][pP][sS]?://|[mM][aA][iI][lL][tT][oO]:)\\S+$" });
     let number = json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX });
-    json!({
+    let nodes = json!({
         "block": any_of(&["heading", "paragraph", "list", "blockquote", "code_block", "table", "thematic_break"]),
         "inline": any_of(&["text", "strong", "em", "code", "link", "cite"]),
         "cell": { "anyOf": [{ "type": "string" }, inlines()] },
@@ -45,7 +55,11 @@ fn definitions() -> Value {
         "code": node("code", &[("text", text())], &[]),
         "link": node("link", &[("href", href), ("children", inlines())], &[]),
         "cite": node("cite", &[("ref", number)], &[]),
-    })
+    });
+    match nodes {
+        Value::Object(nodes) => nodes,
+        _ => Map::new(),
+    }
 }
 
 fn node(name: &str, required: &[(&str, Value)], optional: &[(&str, Value)]) -> Value {

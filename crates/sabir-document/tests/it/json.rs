@@ -177,7 +177,23 @@ fn the_schema_defines_every_node() {
     }
 }
 
+/// LC-D13.
+#[test]
+fn the_committed_schema_is_current() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/schema/document.schema.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text == format!("{:#}\n", document_schema()), "run `cargo xtask schema`");
+}
+
 proptest! {
+    /// LC-D13.
+    #[test]
+    fn the_schema_accepts_what_is_written(document in document()) {
+        let schema = jsonschema::validator_for(&document_schema()).unwrap();
+        let value = document.normalised().to_json();
+        prop_assert!(schema.is_valid(&value), "{value}");
+    }
+
     /// LC-D8.
     #[test]
     fn what_is_written_is_read(document in document()) {

@@ -8,3 +8,4 @@ mod name;
 mod pdf;
 mod rules;
 mod same;
+mod schema;
