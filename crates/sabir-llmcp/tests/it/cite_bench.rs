@@ -416,7 +416,8 @@ fn adjacent(text: &Text) -> Vec<(&'static str, String)> {
         let (before, after) = (pair[0].split_whitespace(), pair[1].split_whitespace());
         let before: Vec<&str> = before.collect();
         let (last, next) = (before.last()?, after.clone().next()?);
-        let is_number = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+        // Without spaces a whole paragraph would be one word.
+        let is_number = |word: &str| word.is_ascii() && word.contains(|c: char| c.is_ascii_digit());
         let kind =
             if is_number(last) || is_number(next) { "adjacent number" } else { "adjacent words" };
         let start = &before[before.len().saturating_sub(4)..];
