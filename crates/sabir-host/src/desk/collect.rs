@@ -373,7 +373,7 @@ fn redacted_addresses<'a>(
         Input::Web(url) => redact_url(url.as_str()).is_some_and(|it| it.changed),
         Input::File(_) | Input::Bytes(_) => false,
     };
-    let redacted = inputs.filter(|(input, _)| lost_something(input));
+    let redacted = inputs.filter(|&(input, _)| lost_something(input));
     redacted.map(|(_, address)| address.clone()).collect()
 }
 

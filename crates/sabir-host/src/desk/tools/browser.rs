@@ -222,17 +222,15 @@ mod tests {
     /// LC-C18.
     #[test]
     fn a_model_is_told_that_an_address_was_redacted() {
-        for (url, told, signals) in [
-            ("https://a.example/p?b=2", "https://a.example/p?b=2", &[] as &[&str]),
-            ("https://a.example/p?b=2&sid=1", "https://a.example/p?b=2", &["url_redacted"]),
-            ("about:blank", "about:blank", &[]),
+        for (url, told) in [
+            ("https://a.example/p?b=2", "https://a.example/p?b=2"),
+            ("https://a.example/p?b=2&sid=1", "https://a.example/p?b=2"),
+            ("about:blank", "about:blank"),
         ] {
             let mut seen = Observation { url: url.to_owned(), ..Observation::default() };
             redact_address(&mut seen);
-            assert_eq!(
-                (seen.url.as_str(), seen.signals),
-                (told, signals.iter().map(|it| (*it).to_owned()).collect())
-            );
+            assert_eq!(seen.url, told);
+            assert_eq!(seen.signals.contains(&"url_redacted".to_owned()), url != told);
         }
     }
 }
