@@ -173,6 +173,7 @@ fn only_the_top_of_markdown_is_metadata() {
     let pdf = PdfReader::new("/nonexistent", [""; 0], PdfLimits::default());
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let url = base().join("a.md").unwrap();
+    let options = ReadOptions::default();
     for (markdown, is_seen) in [
         ("---\ntitle: INNER\n---\nrest", false),
         ("---\r\ntitle: INNER\r\n...\r\nrest", false),
@@ -180,7 +181,7 @@ fn only_the_top_of_markdown_is_metadata() {
         ("---\n\nINNER words\n\n---\n\nrest", true),
         ("---\nINNER: never closed\n\nrest", true),
     ] {
-        let read = read_bytes(markdown.as_bytes(), None, &url, &ReadOptions::default(), &pdf);
+        let read = read_bytes(markdown.as_bytes(), None, &url, &options, &pdf);
         let page = runtime.block_on(read).unwrap();
         assert_eq!(page.markdown.contains("INNER"), is_seen, "{markdown:?}: {}", page.markdown);
         assert!(page.markdown.contains("rest"), "{markdown:?}: {}", page.markdown);
