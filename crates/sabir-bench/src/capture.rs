@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use sabir_capture::{ReadOptions, decode, read_page};
+use sabir_capture::{Media, ReadOptions, decode, read_page};
 use serde::Serialize;
 use url::Url;
 
@@ -101,7 +101,7 @@ fn saved() -> anyhow::Result<Vec<(String, String)>> {
         let bytes =
             std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok((name, decode(&bytes, None)))
+        Ok((name, decode(&bytes, None, Media::Html)))
     };
     paths.into_iter().map(read).collect()
 }

@@ -75,8 +75,9 @@ pub fn read_page(html: &str, base: &Url, options: &ReadOptions) -> Page {
         _ => base.clone(),
     };
     let raw = Raw::of(&dom);
-    hidden::remove_hidden(&dom);
-    let signals = signals(&raw, &dom, base);
+    hidden::remove_hidden(&dom, &parsed.sheet);
+    let mut signals = signals(&raw, &dom, base);
+    signals.extend(parsed.sheet.is_cut().then_some(Signal::StylesUnread));
     let title = head::title(&dom, title);
     let byline = head::byline(&dom);
     let language = head::language(&dom);

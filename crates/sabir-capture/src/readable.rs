@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use dom_query::{Document, NodeId, NodeRef};
+use dom_query::{Document, NodeData, NodeId, NodeRef};
 use dom_smoothie::{Config, Readability};
 
 use crate::page::Mode;
@@ -31,10 +31,28 @@ pub(crate) fn content(dom: Document, mode: Mode) -> Content {
         Mode::Auto => !is_list(&dom),
     };
     let elements = dom.root().descendants_it().filter(NodeRef::is_element).count();
-    if !wants_article || elements > MOST_ELEMENTS {
+    if !wants_article || elements > MOST_ELEMENTS || has_costly_text(&dom) {
         return whole(dom);
     }
     article(&dom).unwrap_or_else(|| whole(dom))
+}
+
+/// Whether a text is long and full of marks that are written as names in HTML. A reader's view writes
+/// the page out, and for each such mark it looks through the rest of the text for others.
+fn has_costly_text(dom: &Document) -> bool {
+    let is_costly = |text: &str| {
+        let marks = text.bytes().filter(|byte| matches!(byte, b'&' | 0xC2)).count();
+        marks.saturating_mul(text.len()) > MOST_LOOKS
+    };
+    dom.root().descendants_it().any(|node| {
+        dom.tree.query_node_or(&node.id, false, |inner| match &inner.data {
+            NodeData::Text { contents } => is_costly(contents),
+            NodeData::Element(element) => {
+                element.attrs.iter().any(|attribute| is_costly(&attribute.value))
+            }
+            _ => false,
+        })
+    })
 }
 
 /// What a reader's view would show, unless that is much less than the page marks as its content.
@@ -199,6 +217,9 @@ const LEAST_LETTERS: usize = 140;
 
 /// A reader's view looks at each element several times; a page that is larger is shown whole.
 const MOST_ELEMENTS: usize = 60_000;
+
+/// Marks times bytes of one text; an article of a hundred thousand letters has a hundredth of it.
+const MOST_LOOKS: usize = 1_000_000_000;
 
 const MAIN: &[&str] = &["main", "[role=main]"];
 

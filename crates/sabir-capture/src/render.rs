@@ -15,7 +15,7 @@ pub fn to_safe_html(document: &Document) -> String {
     let mut html = String::new();
     // Normal form bounds the depth, which the parser of the second step is slow with.
     write_blocks(&document.normalised().children, &mut html);
-    ALLOWED.clean(&html).to_string()
+    with_marks(&ALLOWED.clean(&html).to_string())
 }
 
 /// Markdown as HTML. HTML in it is shown as text.
@@ -124,9 +124,12 @@ fn write_inlines(inlines: &[Inline], out: &mut String) {
                 escape(text, out);
                 out.push_str("</code>");
             }
+            Inline::Link { href, children } if href.len() > LONGEST_ADDRESS => {
+                write_inlines(children, out);
+            }
             Inline::Link { href, children } => {
                 out.push_str("<a href=\"");
-                escape(href, out);
+                escape_address(href, out);
                 out.push_str("\">");
                 write_inlines(children, out);
                 out.push_str("</a>");
@@ -151,19 +154,65 @@ fn language_class(language: &str) -> Option<String> {
     (name.len() <= 30 && name.chars().all(is_plain)).then(|| format!("language-{name}"))
 }
 
+/// Writes text. Characters that the writer of the second step has names for, or takes for the first
+/// byte of one, are written as others that no text has: for each of them it looks through the rest of
+/// the text, which takes too long where there are many. [`with_marks`] brings them back.
 fn escape(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c if sabir_base::text::is_hidden(c) => {}
-            c => out.push(c),
+            '&' => out.push(AMPERSAND),
+            '\u{A0}'..='\u{BF}' => {
+                out.extend(char::from_u32(u32::from(c) - 0xA0 + u32::from(STAND_INS)));
+            }
+            c if is_stand_in(c) => {}
+            c => escape_char(c, out),
         }
     }
 }
+
+fn escape_address(address: &str, out: &mut String) {
+    address.chars().filter(|c| !is_stand_in(*c)).for_each(|c| escape_char(c, out));
+}
+
+fn escape_char(c: char, out: &mut String) {
+    match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '"' => out.push_str("&quot;"),
+        '\'' => out.push_str("&#39;"),
+        c if sabir_base::text::is_hidden(c) => {}
+        c => out.push(c),
+    }
+}
+
+fn is_stand_in(c: char) -> bool {
+    c == AMPERSAND || (STAND_INS..=LAST_STAND_IN).contains(&c)
+}
+
+/// Brings back what [`escape`] has written as something else.
+fn with_marks(html: &str) -> String {
+    let mut out = String::with_capacity(html.len());
+    for c in html.chars() {
+        match c {
+            AMPERSAND => out.push_str("&amp;"),
+            STAND_INS => out.push_str("&nbsp;"),
+            c if is_stand_in(c) => {
+                out.extend(char::from_u32(u32::from(c) - u32::from(STAND_INS) + 0xA0));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// No characters: Unicode keeps these for programs.
+const AMPERSAND: char = '\u{FFFE}';
+const STAND_INS: char = '\u{FDD0}';
+const LAST_STAND_IN: char = '\u{FDEF}';
+
+/// Longer ones lead nowhere.
+const LONGEST_ADDRESS: usize = 8_192;
 
 /// Writing to a string does not fail.
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {

@@ -24,6 +24,9 @@ pub enum Signal {
     AgeGate,
     GeoBlock,
     ScriptRequired,
+    /// There was more in the page's sheets than is read: words that nobody sees may be among the
+    /// others, or some that are seen may be missing.
+    StylesUnread,
 }
 
 impl Signal {
@@ -44,6 +47,7 @@ impl Signal {
             Self::AgeGate => "age_gate",
             Self::GeoBlock => "geo_block",
             Self::ScriptRequired => "script_required",
+            Self::StylesUnread => "styles_unread",
         }
     }
 }

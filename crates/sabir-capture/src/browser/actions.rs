@@ -250,7 +250,8 @@ impl Observation {
             texts.extend([&mut element.role, &mut element.text]);
             let words = [&mut element.label, &mut element.name, &mut element.autocomplete];
             texts.extend(words.into_iter().flatten());
-            texts.extend(element.options.iter_mut().map(|it| &mut it.text));
+            let options = element.options.iter_mut();
+            texts.extend(options.flat_map(|it| [&mut it.value, &mut it.text]));
         }
         for text in texts {
             *text = clean(text);

@@ -34,6 +34,7 @@
   const queryAll = method(Element, 'querySelectorAll');
   const boxOf = method(Element, 'getBoundingClientRect');
   const boxesOf = method(Element, 'getClientRects');
+  const isVisible = method(Element, 'checkVisibility');
   const scrollIntoView = method(Element, 'scrollIntoView');
   const focus = method(HTMLElement, 'focus');
   const dispatch = method(EventTarget, 'dispatchEvent');
@@ -85,28 +86,115 @@
     return id;
   };
 
+  // How much is seen of an element, with all that is around it.
+  const shares = new Map();
+  const shareOf = (it) => {
+    const chain = [];
+    let share = 1;
+    for (let up = it; up; up = parentNode(up) || up.host) {
+      if (!isElement(up)) continue;
+      if (shares.has(up)) {
+        share = shares.get(up);
+        break;
+      }
+      chain.push(up);
+    }
+    while (chain.length > 0) {
+      const next = chain.pop();
+      const style = styleOf(next);
+      share *= Number(style.opacity);
+      for (const [, part] of style.filter.matchAll(/opacity\(\s*([\d.e+-]+)\s*\)/g)) {
+        share *= Number(part);
+      }
+      shares.set(next, share);
+    }
+    return share;
+  };
+
+  const isClear = (color) => {
+    const alpha = /^(?:rgba\(.*,|.*\/)\s*([\d.e+-]+)(%?)\s*\)$/.exec(color);
+    return alpha !== null && Number(alpha[1]) / (alpha[2] ? 100 : 1) < 0.05;
+  };
+
+  // Lengths as computed styles tell them, in pixels of a side.
+  const lengths = (text, sides) => text.split(/[\s,]+/).filter((word) => word)
+    .map((word, index) => {
+      const side = sides[index % sides.length];
+      return word.endsWith('%') ? parseFloat(word) * side / 100 : parseFloat(word);
+    });
+
+  // Whether a shape leaves nothing of the box.
+  const isClippedAway = (path, box) => {
+    const shape = /^([a-z]+)\((.*)\)/.exec(path);
+    if (!shape) return false;
+    const inner = shape[2].replace(/\b(round|at)\b.*$/, '').replace(/^(evenodd|nonzero),/, '');
+    const { width, height } = box;
+    if (shape[1] === 'inset') {
+      const words = inner.split(/\s+/).filter((word) => word);
+      const at = (...places) => words[places.find((place) => place < words.length)];
+      const [top, bottom] = lengths(at(0) + ' ' + at(2, 0), [height]);
+      const [right, left] = lengths(at(1, 0) + ' ' + at(3, 1, 0), [width]);
+      return top + bottom >= height - 1 || left + right >= width - 1;
+    }
+    if (shape[1] === 'circle' || shape[1] === 'ellipse') {
+      return lengths(inner, [width, height]).some((radius) => radius < 1);
+    }
+    if (shape[1] === 'polygon') {
+      const all = lengths(inner, [width, height]);
+      const span = (from) => {
+        const some = all.filter((value, index) => index % 2 === from);
+        return Math.max(...some) - Math.min(...some);
+      };
+      return all.length >= 2 && all.length <= 1000 && (span(0) < 1 || span(1) < 1);
+    }
+    return false;
+  };
+
+  // Whether a transform leaves nothing of the area.
+  const isFlattened = (style) => {
+    const matrix = /^matrix(3d)?\((.*)\)$/.exec(style.transform);
+    if (matrix) {
+      const all = matrix[2].split(',').map(Number);
+      const [a, b, c, d] = matrix[1] ? [all[0], all[1], all[4], all[5]] : all;
+      if (Math.abs(a * d - b * c) < 0.003) return true;
+    }
+    return style.scale !== 'none' &&
+      style.scale.split(/\s+/).slice(0, 2).some((part) => Math.abs(parseFloat(part)) < 0.05);
+  };
+
   // 'gone': nothing below is seen either. 'mute': the element's own words are not seen.
   const hiding = (it) => {
     const style = styleOf(it);
     if (style.display === 'none' || style.contentVisibility === 'hidden') return 'gone';
-    if (Number(style.opacity) < 0.05) return 'gone';
+    if (style.display !== 'contents' && !isVisible(it)) return 'gone';
+    if (shareOf(it) < 0.05 || isFlattened(style)) return 'gone';
     if (matches(it, 'dialog:not([open])')) return 'gone';
     if (matches(it, 'details:not([open]) > :not(summary)')) return 'gone';
     if (matches(it, 'details:not([open])')) return 'mute';
-    if (/^rect\(\s*[01]px,?\s*[01]px,?\s*[01]px,?\s*[01]px\s*\)$/.test(style.clip) &&
-      style.position !== 'static') return 'gone';
-    if (/^inset\((50|[6-9]\d|100)%/.test(style.clipPath)) return 'gone';
+    const box = boxOf(it);
+    const clip = /^rect\((.*)\)$/.exec(style.clip);
+    if (clip && ['absolute', 'fixed'].includes(style.position)) {
+      const [top, right, bottom, left] = clip[1].split(/[\s,]+/).map(parseFloat);
+      if (right - left <= 1 || bottom - top <= 1) return 'gone';
+    }
+    if (isClippedAway(style.clipPath, box)) return 'gone';
     if (style.display !== 'contents') {
-      const box = boxOf(it);
       const clips = style.overflowX !== 'visible' || style.overflowY !== 'visible';
       if (clips && (box.width <= 1 || box.height <= 1)) return 'gone';
-      const left = box.right + window.scrollX;
-      const above = box.bottom + window.scrollY;
-      if (box.width > 0 && box.height > 0 && (left <= 0 || above <= 0)) return 'gone';
+      const isFixed = style.position === 'fixed';
+      const root = rootOf(document);
+      const [x, y] = isFixed ? [0, 0] : [window.scrollX, window.scrollY];
+      const width = Math.max(window.innerWidth, isFixed || !root ? 0 : root.scrollWidth);
+      const height = Math.max(window.innerHeight, isFixed || !root ? 0 : root.scrollHeight);
+      if (box.width > 0 && box.height > 0 && (box.right + x <= 0 || box.bottom + y <= 0 ||
+        box.left + x >= width || box.top + y >= height)) return 'gone';
+      if (style.display !== 'inline' && box.width < 1 && box.height < 1) return 'mute';
     }
     if (style.visibility !== 'visible') return 'mute';
     if (parseFloat(style.fontSize) < 2) return 'mute';
     if (parseFloat(style.textIndent) <= -500) return 'mute';
+    const fill = style.webkitTextFillColor || style.color;
+    if (isClear(fill) && !/text/.test(style.backgroundClip)) return 'mute';
     return '';
   };
 
@@ -423,6 +511,7 @@
     }
     table.clear();
     known.clear();
+    shares.clear();
     nextHandle = first;
     const result = {
       url: cut(String(window.location.href), 2000),
@@ -661,6 +750,7 @@
   };
 
   const selectionLinks = (most) => {
+    shares.clear();
     const selection = window.getSelection();
     const links = [];
     const seenAddresses = new Set();

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::connection::{Event, Listener, Order};
 use super::model::Notice;
+use crate::html::invisible::visible_text;
 use crate::proxy;
 
 /// One page of the browser.
@@ -284,7 +285,7 @@ fn word<'a>(value: &'a Value, key: &str) -> &'a str {
 }
 
 fn short(text: &str) -> String {
-    text::one_line(text, LONGEST_WORD)
+    text::one_line(&visible_text(text), LONGEST_WORD)
 }
 
 /// A person keeps more, but a person closes them again.

@@ -4,16 +4,19 @@
 use std::borrow::Cow;
 
 use dom_query::{Document, Element, NodeData, NodeRef};
+use html5ever::Attribute;
 
+use super::color::Color;
 use super::invisible::visible_text;
-use super::sheet::Sheet;
-use super::style::{Background, Color, Look, Size, TextColor, declarations};
+use super::sheet::{Sheet, Verdict};
+use super::style::{Background, Look, Size, TextColor, declarations};
 use super::table::mark_align;
+use super::value::FAINT;
 
 /// Removes hidden elements and characters, and what is never shown as text. `noscript` stays: whoever looks for
 /// signs of a script-made page needs it, and removes it.
-pub(crate) fn remove_hidden(dom: &Document) {
-    let view = View { sheet: read_sheet(dom), has_foreign_sheets: has_foreign_sheets(dom) };
+pub(crate) fn remove_hidden(dom: &Document, sheet: &Sheet) {
+    let view = View { sheet, has_foreign_sheets: has_foreign_sheets(dom) };
     let mut open = vec![(dom.root(), Around::default())];
     while let Some((node, around)) = open.pop() {
         let mut around = around;
@@ -33,6 +36,7 @@ pub(crate) fn remove_hidden(dom: &Document) {
             }
             node.remove_attr("aria-hidden");
             close_details(&node);
+            close_host(&node);
             if node.has_name("td") || node.has_name("th") {
                 mark_align(&node);
             }
@@ -52,8 +56,8 @@ fn clean_text(node: &NodeRef<'_>) {
     });
 }
 
-struct View {
-    sheet: Sheet,
+struct View<'a> {
+    sheet: &'a Sheet,
     has_foreign_sheets: bool,
 }
 
@@ -63,16 +67,24 @@ struct Around {
     text: TextColor,
     background: Background,
     size: Size,
+    /// Of all elements around, one on the other.
+    opacity: f32,
 }
 
 impl Default for Around {
     fn default() -> Self {
-        Self { text: TextColor::Unknown, background: Background::Inherited, size: Size::Seen }
+        Self {
+            text: TextColor::Unknown,
+            background: Background::Inherited,
+            size: Size::Seen,
+            opacity: 1.0,
+        }
     }
 }
 
 impl Around {
-    fn add(&mut self, look: &Look<'_>) {
+    fn add(&mut self, look: &Look) {
+        self.opacity *= look.opacity();
         self.size = look.size().unwrap_or(self.size);
         match look.color() {
             TextColor::Inherited => {}
@@ -85,7 +97,7 @@ impl Around {
     }
 
     /// Whether letters are too small here, or have the colour of what is behind them.
-    fn hides_text(&self, view: &View) -> bool {
+    fn hides_text(&self, view: &View<'_>) -> bool {
         let background = match self.background {
             Background::Color(color) => Some(color),
             // Nothing in the page sets one, so that it is white, unless a sheet from elsewhere does.
@@ -97,11 +109,11 @@ impl Around {
             (TextColor::Color(text), Some(background)) => text.vanishes_on(background),
             _ => false,
         };
-        self.size == Size::Tiny || vanishes
+        self.size == Size::Tiny || vanishes || self.opacity <= FAINT
     }
 }
 
-impl View {
+impl View<'_> {
     fn hides(&self, node: &NodeRef<'_>, element: &Element, around: &mut Around) -> bool {
         let name = &*element.name.local;
         if matches!(name, "html" | "body") {
@@ -109,7 +121,7 @@ impl View {
             self.look(node, element, around);
             return false;
         }
-        if is_never_text(name) || is_hidden_by_attribute(name, element) {
+        if is_never_text(name) || is_hidden_by_attribute(name, &element.attrs) {
             return true;
         }
         if is_decoration(node, element) {
@@ -120,15 +132,12 @@ impl View {
 
     /// Whether its styles hide it; and what they say about the texts in it.
     fn look(&self, node: &NodeRef<'_>, element: &Element, around: &mut Around) -> bool {
-        let from_sheet = self.sheet.matching(node, element);
-        let inline = declarations(&presentation(element));
-        if from_sheet.is_empty() && inline.is_empty() {
-            return false;
-        }
         let mut look = Look::default();
-        from_sheet.into_iter().chain(&inline).for_each(|declaration| look.add(declaration));
+        let verdict = self.sheet.add_to(&mut look, node, element);
+        let inline = declarations(&presentation(element), self.sheet.variables());
+        inline.into_iter().for_each(|declaration| look.add(declaration));
         around.add(&look);
-        look.is_hidden()
+        verdict == Verdict::Hidden || look.is_hidden()
     }
 }
 
@@ -152,7 +161,7 @@ fn attribute<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
     element.attrs.iter().find(|attr| *attr.name.local == *name).map(|attr| &*attr.value)
 }
 
-fn is_never_text(name: &str) -> bool {
+pub(crate) fn is_never_text(name: &str) -> bool {
     matches!(
         name,
         "script"
@@ -173,12 +182,17 @@ fn is_never_text(name: &str) -> bool {
     )
 }
 
-fn is_hidden_by_attribute(name: &str, element: &Element) -> bool {
-    let has = |name| attribute(element, name).is_some();
+pub(crate) fn is_hidden_by_attribute(name: &str, attributes: &[Attribute]) -> bool {
+    let value = |name: &str| {
+        attributes.iter().find(|attr| *attr.name.local == *name).map(|attr| &*attr.value)
+    };
+    let has = |name: &str| value(name).is_some();
     has("hidden")
-        || (matches!(name, "dialog") && !has("open"))
-        || (name == "input" && attribute(element, "type").is_some_and(|kind| kind == "hidden"))
-        || attribute(element, "class").is_some_and(is_hidden_by_class)
+        // Until somebody presses the button for it.
+        || has("popover")
+        || (name == "dialog" && !has("open"))
+        || (name == "input" && value("type").is_some_and(|it| it.eq_ignore_ascii_case("hidden")))
+        || value("class").is_some_and(is_hidden_by_class)
 }
 
 /// Classes that mean "not on the screen" wherever they are used, mostly through sheets that are not
@@ -238,14 +252,31 @@ fn close_details(node: &NodeRef<'_>) {
     }
 }
 
-fn read_sheet(dom: &Document) -> Sheet {
-    let texts: Vec<_> = dom
-        .root()
+/// An element with a shadow shows its children only where the shadow has a slot for them.
+fn close_host(node: &NodeRef<'_>) {
+    let is_shadow =
+        |child: &NodeRef<'_>| child.has_name("template") && child.has_attr("shadowrootmode");
+    let Some(shadow) = node.children_it(false).find(is_shadow) else { return };
+    let contents = shadow.element_ref().and_then(|element| element.template_contents);
+    let contents = contents.and_then(|id| shadow.tree.get(&id)).unwrap_or(shadow);
+    let has_slot = contents
         .descendants_it()
-        .filter(|node| node.has_name("style"))
-        .map(|node| node.text())
-        .collect();
-    Sheet::read(texts.iter().map(|text| &**text))
+        .any(|inner| inner.has_name("slot") && inner.attr("name").is_none_or(|it| it.is_empty()));
+    for child in node.children() {
+        if !has_slot && !child.has_attr("slot") {
+            child.remove_from_parent();
+        }
+    }
+}
+
+/// The sheets that stand in the page.
+pub(crate) fn read_sheet(dom: &Document) -> Sheet {
+    let root = dom.root();
+    let elements = || root.descendants_it();
+    let texts: Vec<_> =
+        elements().filter(|node| node.has_name("style")).map(|node| node.text()).collect();
+    let inline: Vec<_> = elements().filter_map(|node| node.attr("style")).collect();
+    Sheet::read(texts.iter().map(|text| &**text), inline.iter().map(|text| &**text))
 }
 
 fn has_foreign_sheets(dom: &Document) -> bool {

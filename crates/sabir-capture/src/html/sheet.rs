@@ -1,306 +1,258 @@
-//! The style sheets that stand in the page, as far as they can hide something. Selectors with
-//! siblings or states are not read, and sheets that would have to be fetched are not either.
+//! The style sheets that stand in the page, as far as they can hide something. Where there is more
+//! than can be read or compared, what may be hidden is, and the sheet says so. Sheets that would have
+//! to be fetched are not read.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
 
 use dom_query::{Element, NodeRef};
+use html5ever::Attribute;
 
-use super::style::{Declaration, declarations, without_comments};
+use super::css::{plain, split_outside};
+use super::media_query;
+use super::selector::{Budget, Selector, Selectors, Unread};
+use super::style::{Declaration, Look, Variables};
 
 /// Rules that say something about what is seen.
 #[derive(Debug, Default)]
 pub(crate) struct Sheet {
     rules: Vec<Rule>,
-    /// Which rules can match an element, by its id (`#x`), one of its classes (`.x`) or its name.
+    /// Which rules can match an element, by its key.
     by_key: HashMap<String, Vec<usize>>,
-    /// How much more may be compared. A page cannot make us do more.
-    budget: Cell<u32>,
+    /// The keys of all rules that hide, for when there is no time to compare.
+    hiding: HashSet<u64>,
+    /// The keys of rules that hide and were too many to be kept.
+    beyond: HashSet<u64>,
+    hasher: RandomState,
+    budget: Budget,
+    variables: Variables,
+    is_cut: Cell<bool>,
 }
 
 #[derive(Debug)]
 struct Rule {
-    /// From the element outwards.
-    selector: Vec<(Relation, Compound)>,
-    specificity: u32,
-    declarations: Vec<Declaration>,
+    selector: Selector,
+    declarations: Arc<[Declaration]>,
 }
 
-/// How an element stands to the one that was named after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
-    Itself,
-    Parent,
-    Ancestor,
-}
-
-#[derive(Debug, Default)]
-struct Compound {
-    name: Option<String>,
-    id: Option<String>,
-    classes: Vec<String>,
-    attributes: Vec<(String, Option<String>)>,
+/// A block that is not closed yet.
+struct Open {
+    /// Whom the declarations in it are for; nobody where it is skipped.
+    selectors: Option<Selectors>,
+    is_skipped: bool,
+    /// What hides, but for whom could not be read.
+    is_unread: bool,
+    look: Look,
 }
 
 impl Sheet {
-    /// Reads the text of all `style` elements, in their order.
-    pub(crate) fn read<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
-        let mut sheet = Self { budget: Cell::new(MOST_COMPARISONS), ..Self::default() };
-        let mut room = MOST_TEXT;
-        for text in texts {
-            let text = &text[..text.floor_char_boundary(room.min(text.len()))];
-            room -= text.len();
-            sheet.read_rules(&without_comments(text));
+    /// Reads the texts of all `style` elements, in their order. `inline` are the texts of attributes,
+    /// which may set variables.
+    pub(crate) fn read<'a>(
+        texts: impl Iterator<Item = &'a str> + Clone,
+        inline: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let mut sheet = Self { budget: Budget::new(MOST_COMPARISONS), ..Self::default() };
+        let texts: Vec<_> = texts.map(plain).collect();
+        for text in &texts {
+            sheet.variables.read(text);
+        }
+        for text in inline.filter(|text| text.contains("--") || text.contains('\\')) {
+            sheet.variables.read(&plain(text));
+        }
+        sheet.is_cut.set(sheet.variables.is_cut);
+        for text in &texts {
+            sheet.read_rules(text);
         }
         sheet
     }
 
-    /// The declarations that hold for an element, the strongest last.
-    pub(crate) fn matching(&self, node: &NodeRef<'_>, element: &Element) -> Vec<&Declaration> {
-        if self.rules.is_empty() {
-            return Vec::new();
+    pub(crate) fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    /// Whether there was more than could be read or compared.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut.get() || self.budget.is_spent()
+    }
+
+    /// Adds to `look` what the sheet says about an element, the strongest last.
+    pub(crate) fn add_to(&self, look: &mut Look, node: &NodeRef<'_>, element: &Element) -> Verdict {
+        if self.rules.is_empty() && self.beyond.is_empty() {
+            return Verdict::Known;
         }
         let mut found: Vec<usize> = Vec::new();
-        let mut look_up = |key: &str| {
+        let mut is_hidden = false;
+        self.each_key(&element.name.local, &element.attrs, |key| {
+            is_hidden |=
+                !self.beyond.is_empty() && self.beyond.contains(&self.hasher.hash_one(key));
             for at in self.by_key.get(key).into_iter().flatten() {
-                if self.spend() && self.rules[*at].matches(node, element, self) {
+                let rule = &self.rules[*at];
+                if !self.budget.spend(1 + rule.declarations.len() as u32 / 4) {
+                    is_hidden |= self.hiding.contains(&self.hasher.hash_one(key));
+                    break;
+                }
+                if rule.selector.matches(node, element, &self.budget) {
                     found.push(*at);
                 }
             }
-        };
+        });
+        if is_hidden {
+            return Verdict::Hidden;
+        }
+        found.sort_by_key(|at| (self.rules[*at].selector.specificity, *at));
+        found.dedup();
+        for at in found {
+            self.rules[at].declarations.iter().for_each(|declaration| look.add(*declaration));
+        }
+        Verdict::Known
+    }
+
+    /// Whether a rule may hide an element that stands nowhere yet.
+    pub(crate) fn may_hide(&self, name: &str, attributes: &[Attribute]) -> bool {
+        let mut hides = false;
+        self.each_key(name, attributes, |key| {
+            let hash = self.hasher.hash_one(key);
+            hides |= self.beyond.contains(&hash);
+            if hides || !self.hiding.contains(&hash) {
+                return;
+            }
+            for at in self.by_key.get(key).into_iter().flatten() {
+                let rule = &self.rules[*at];
+                let may = !self.budget.spend(1) || rule.selector.may_match(name, attributes);
+                if may && Look::of(&rule.declarations).hides_alone() {
+                    hides = true;
+                    return;
+                }
+            }
+        });
+        hides
+    }
+
+    fn each_key(&self, name: &str, attributes: &[Attribute], mut look_up: impl FnMut(&str)) {
         look_up("*");
-        look_up(&element.name.local);
-        for attribute in &element.attrs {
+        look_up(name);
+        for attribute in attributes {
             match &*attribute.name.local {
                 "id" => look_up(&format!("#{}", &attribute.value)),
-                "class" => attribute
-                    .value
-                    .split_ascii_whitespace()
-                    .take(MOST_CLASSES)
-                    .for_each(|class| look_up(&format!(".{class}"))),
+                "class" => {
+                    let mut classes: Vec<&str> = attribute.value.split_ascii_whitespace().collect();
+                    classes.sort_unstable();
+                    classes.dedup();
+                    classes.into_iter().for_each(|class| look_up(&format!(".{class}")));
+                }
                 _ => {}
             }
         }
-        found.sort_by_key(|at| (self.rules[*at].specificity, *at));
-        found.dedup();
-        found.iter().flat_map(|at| &self.rules[*at].declarations).collect()
-    }
-
-    fn spend(&self) -> bool {
-        let left = self.budget.get();
-        self.budget.set(left.saturating_sub(1));
-        left > 0
     }
 
     fn read_rules(&mut self, text: &str) {
-        let mut rest = text;
-        // Blocks that are entered are read as if they stood outside; their closing brace then
-        // begins the next selector and is cut off there.
-        while let Some(open) = rest.find('{') {
-            let head = rest[..open].trim_start_matches(['}', ' ', '\n', '\r', '\t', ';']);
-            let head = head.rsplit(';').next().unwrap_or(head).trim();
-            if head.starts_with('@') {
-                rest = match is_entered(head) {
-                    true => &rest[open + 1..],
-                    false => &rest[block_end(rest, open)..],
-                };
-                continue;
+        let mut open: Vec<Open> = Vec::new();
+        let mut from = 0;
+        let mut depth = 0_u32;
+        for (at, byte) in text.bytes().enumerate() {
+            match byte {
+                b'(' | b'[' => depth += 1,
+                b')' | b']' => depth = depth.saturating_sub(1),
+                _ if depth > 0 => {}
+                b';' | b'}' | b'{' => {
+                    let piece = text[from..at].trim();
+                    from = at + 1;
+                    match byte {
+                        b'{' => open.push(self.enter(piece, open.last())),
+                        _ => {
+                            if let Some(block) = open.last_mut().filter(|block| !block.is_skipped) {
+                                block.look.read(piece, &self.variables);
+                            }
+                            if byte == b'}'
+                                && let Some(block) = open.pop()
+                            {
+                                self.add(block);
+                            }
+                        }
+                    }
+                    if open.len() > MOST_BLOCKS {
+                        self.is_cut.set(true);
+                        break;
+                    }
+                }
+                _ => {}
             }
-            let end = rest[open..].find('}').map_or(rest.len(), |at| open + at);
-            self.add(head, &rest[open + 1..end]);
-            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+        // What is open at the end is closed there.
+        if let Some(block) = open.last_mut().filter(|block| !block.is_skipped) {
+            block.look.read(&text[from..], &self.variables);
+        }
+        while let Some(block) = open.pop() {
+            self.add(block);
         }
     }
 
-    fn add(&mut self, selectors: &str, body: &str) {
-        let declarations = declarations(body);
+    fn enter(&mut self, head: &str, outer: Option<&Open>) -> Open {
+        let around = outer.and_then(|outer| outer.selectors.clone());
+        let is_skipped = outer.is_some_and(|outer| outer.is_skipped);
+        let block = Open { selectors: None, is_skipped, is_unread: false, look: Look::default() };
+        if is_skipped {
+            return block;
+        }
+        if head.starts_with('@') {
+            return match media_query::is_entered(head) {
+                true => Open { selectors: around, ..block },
+                false => Open { is_skipped: true, ..block },
+            };
+        }
+        let mut selectors = Vec::new();
+        let mut is_unread = false;
+        for selector in split_outside(head, |c| c == ',') {
+            match Selector::read(selector, around.as_ref()) {
+                Ok(selector) => selectors.push(selector),
+                Err(unread) => is_unread |= unread == Unread::NotKnown,
+            }
+        }
+        Open { selectors: Some(selectors.into()), is_unread, ..block }
+    }
+
+    fn add(&mut self, block: Open) {
+        let Some(selectors) = block.selectors else { return };
+        let declarations: Arc<[Declaration]> = block.look.declarations().collect();
         if declarations.is_empty() {
             return;
         }
-        for selector in selectors.split(',').filter_map(read_selector).take(MOST_SELECTORS) {
+        let hides = block.look.hides_alone();
+        if block.is_unread && hides {
+            self.is_cut.set(true);
+        }
+        for at in 0..selectors.len() {
+            let key = selectors[at].key();
+            if hides {
+                self.hiding.insert(self.hasher.hash_one(key.as_str()));
+            }
             if self.rules.len() >= MOST_RULES {
-                return;
+                self.is_cut.set(true);
+                if hides {
+                    self.beyond.insert(self.hasher.hash_one(key.as_str()));
+                }
+                continue;
             }
-            let Some((_, last)) = selector.first() else { continue };
-            let rules = self.by_key.entry(last.key()).or_default();
-            if rules.len() < MOST_RULES_OF_A_KEY {
-                rules.push(self.rules.len());
-                self.rules.push(Rule {
-                    specificity: selector.iter().map(|(_, part)| part.specificity()).sum(),
-                    declarations: declarations.clone(),
-                    selector,
-                });
-            }
+            self.by_key.entry(key).or_default().push(self.rules.len());
+            let selector = selectors[at].clone();
+            self.rules.push(Rule { selector, declarations: declarations.clone() });
         }
     }
 }
 
-impl Rule {
-    fn matches(&self, node: &NodeRef<'_>, element: &Element, sheet: &Sheet) -> bool {
-        let mut at = *node;
-        for (relation, part) in &self.selector {
-            let found = match relation {
-                Relation::Itself => part.matches(element),
-                Relation::Parent => step(&mut at) && matches_node(part, &at),
-                Relation::Ancestor => loop {
-                    if !sheet.spend() || !step(&mut at) {
-                        break false;
-                    }
-                    if matches_node(part, &at) {
-                        break true;
-                    }
-                },
-            };
-            if !found {
-                return false;
-            }
-        }
-        true
-    }
+/// What a sheet knows of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// All that it says was added.
+    Known,
+    /// It cannot be said, and it may be hidden.
+    Hidden,
 }
 
-fn step(at: &mut NodeRef<'_>) -> bool {
-    match at.parent() {
-        Some(parent) => {
-            *at = parent;
-            true
-        }
-        None => false,
-    }
-}
-
-fn matches_node(part: &Compound, node: &NodeRef<'_>) -> bool {
-    node.element_ref().is_some_and(|element| part.matches(&element))
-}
-
-impl Compound {
-    fn key(&self) -> String {
-        match (&self.id, self.classes.first(), &self.name) {
-            (Some(id), _, _) => format!("#{id}"),
-            (None, Some(class), _) => format!(".{class}"),
-            (None, None, Some(name)) => name.clone(),
-            (None, None, None) => "*".to_owned(),
-        }
-    }
-
-    fn specificity(&self) -> u32 {
-        let classes = self.classes.len() + self.attributes.len();
-        u32::from(self.id.is_some()) * 10_000
-            + u32::try_from(classes).unwrap_or(99).min(99) * 100
-            + u32::from(self.name.is_some())
-    }
-
-    fn matches(&self, element: &Element) -> bool {
-        let attribute = |name: &str| {
-            element.attrs.iter().find(|attr| *attr.name.local == *name).map(|attr| &*attr.value)
-        };
-        self.name.as_ref().is_none_or(|name| *element.name.local == **name)
-            && self.id.as_ref().is_none_or(|id| attribute("id") == Some(id))
-            && self.classes.iter().all(|class| {
-                attribute("class")
-                    .is_some_and(|held| held.split_ascii_whitespace().any(|word| word == class))
-            })
-            && self.attributes.iter().all(|(name, value)| match (attribute(name), value) {
-                (Some(held), Some(value)) => held == value,
-                (Some(_), None) => true,
-                (None, _) => false,
-            })
-    }
-}
-
-/// A selector of names, ids, classes and attributes, joined by white space and `>`.
-fn read_selector(text: &str) -> Option<Vec<(Relation, Compound)>> {
-    let spaced = text.replace('>', " > ");
-    let mut parts = Vec::new();
-    let mut relation = Relation::Itself;
-    for word in spaced.split_ascii_whitespace().rev() {
-        if word == ">" {
-            relation = Relation::Parent;
-            continue;
-        }
-        parts.push((relation, read_compound(word)?));
-        relation = Relation::Ancestor;
-        if parts.len() > MOST_PARTS {
-            return None;
-        }
-    }
-    (!parts.is_empty()).then_some(parts)
-}
-
-fn read_compound(word: &str) -> Option<Compound> {
-    let mut compound = Compound::default();
-    let mut rest = word;
-    loop {
-        let mark = rest.chars().next()?;
-        if mark == '[' {
-            let (inside, after) = rest[1..].split_once(']')?;
-            let (name, value) = match inside.split_once('=') {
-                Some((name, value)) => (name, Some(value.trim_matches(['"', '\'']).to_owned())),
-                None => (inside, None),
-            };
-            // `~=`, `^=` and their like are left alone.
-            if !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_')) {
-                return None;
-            }
-            compound.attributes.push((name.to_ascii_lowercase(), value));
-            rest = after;
-        } else {
-            let start = usize::from(matches!(mark, '.' | '#'));
-            let end = rest[start..].find(['.', '#', '[', ':']).map_or(rest.len(), |at| at + start);
-            let name = &rest[start..end];
-            if name.is_empty() || !name.chars().all(is_name) {
-                return None;
-            }
-            match mark {
-                '.' => compound.classes.push(name.to_owned()),
-                '#' => compound.id = Some(name.to_owned()),
-                _ if name == "*" => {}
-                _ => compound.name = Some(name.to_ascii_lowercase()),
-            }
-            rest = &rest[end..];
-        }
-        if rest.is_empty() {
-            return Some(compound);
-        }
-    }
-}
-
-fn is_name(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '-' | '_' | '*') || !c.is_ascii()
-}
-
-/// Whether the rules in this block hold on an ordinary screen.
-fn is_entered(head: &str) -> bool {
-    let mut words = head.split([' ', '(', '\t', '\n']).filter(|word| !word.is_empty());
-    match words.next().map(str::to_ascii_lowercase).as_deref() {
-        Some("@media") => {
-            let query = head[6..].trim().to_ascii_lowercase();
-            query.split(',').any(|query| matches!(query.trim(), "all" | "screen" | "only screen"))
-        }
-        Some("@supports" | "@layer" | "@container") => true,
-        _ => false,
-    }
-}
-
-/// Behind the block that opens at `open`.
-fn block_end(text: &str, open: usize) -> usize {
-    let mut depth = 0_u32;
-    for (at, byte) in text.bytes().enumerate().skip(open) {
-        match byte {
-            b'{' => depth += 1,
-            b'}' if depth == 1 => return at + 1,
-            b'}' => depth -= 1,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// Sheets in pages are shorter; long ones are files of their own.
-const MOST_TEXT: usize = 512 * 1024;
-const MOST_RULES: usize = 4_000;
-const MOST_RULES_OF_A_KEY: usize = 128;
-const MOST_SELECTORS: usize = 200;
-const MOST_PARTS: usize = 8;
-const MOST_CLASSES: usize = 64;
-const MOST_COMPARISONS: u32 = 4_000_000;
+/// Far more than sheets in pages have; long ones are files of their own.
+const MOST_RULES: usize = 20_000;
+const MOST_BLOCKS: usize = 32;
+const MOST_COMPARISONS: u32 = 8_000_000;

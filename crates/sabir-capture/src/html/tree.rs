@@ -5,27 +5,49 @@ use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
 
 use dom_query::{Document, NodeId};
-use html5ever::buffer_queue::BufferQueue;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{
     Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
-use html5ever::{Attribute, LocalName, QualName, TokenizerResult, local_name};
+use html5ever::{Attribute, LocalName, QualName, local_name};
 
+use super::hidden::{is_hidden_by_attribute, is_never_text, read_sheet};
+use super::markup::{self, Fed, MOST_ATTRIBUTES, Reader, Reading};
+use super::sheet::Sheet;
+use super::skipped::{Fate, Opened};
 use super::style;
 
 /// A page as a tree.
 pub(crate) struct Parsed {
     pub(crate) dom: Document,
-    /// Whether the page had more nodes than fit.
+    /// The sheets that stand in it.
+    pub(crate) sheet: Sheet,
+    /// Whether the page had more than fits.
     pub(crate) cut: bool,
 }
 
 /// Parses a whole page. What is nested too deeply becomes flat, and its text stays; what is hidden
 /// down there goes. What comes after too many nodes is left out.
 pub(crate) fn parse(html: &str) -> Parsed {
+    let first = parse_with(html, None);
+    let sheet = read_sheet(&first.dom);
+    // What became flat has lost its class. What a sheet says about it is known only now.
+    let read = match first.is_flat {
+        true => parse_with(html, Some(&sheet)),
+        false => first,
+    };
+    Parsed { dom: read.dom, sheet, cut: read.cut }
+}
+
+struct Read {
+    dom: Document,
+    cut: bool,
+    is_flat: bool,
+}
+
+fn parse_with(html: &str, sheet: Option<&Sheet>) -> Read {
     let builder = TreeBuilder::new(
         Sink {
             dom: Document::default(),
@@ -36,54 +58,41 @@ pub(crate) fn parse(html: &str) -> Parsed {
         // Without scripts `noscript` has elements in it, which are looked at and removed.
         TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() },
     );
-    let gate = Gate { builder, skipped: RefCell::new(None), cut: Cell::new(false) };
+    let gate = Gate {
+        builder,
+        sheet,
+        opened: RefCell::default(),
+        reading: RefCell::default(),
+        is_flat: Cell::new(false),
+        cut: Cell::new(false),
+    };
     let tokenizer = Tokenizer::new(gate, TokenizerOpts::default());
-    let input = BufferQueue::default();
-    input.push_back(StrTendril::from(&*with_few_attributes(html)));
-    // It stops at the end of each script, and at each name of an encoding.
-    while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+    let fed = markup::feed(&tokenizer, html);
     tokenizer.end();
-    let cut = tokenizer.sink.cut.get();
-    Parsed { dom: tokenizer.sink.builder.sink.finish(), cut }
+    let gate = tokenizer.sink;
+    let cut = gate.cut.get() || fed == Fed::Cut;
+    Read { dom: gate.builder.sink.finish(), cut, is_flat: gate.is_flat.get() }
 }
 
 /// Looks at each token before the tree builder does.
-struct Gate {
+struct Gate<'a> {
     builder: TreeBuilder<Handle, Sink>,
-    /// The hidden element below the deepest level, whose content is left out: its name, and how many
-    /// elements of that name are open.
-    skipped: RefCell<Option<(LocalName, u32)>>,
+    sheet: Option<&'a Sheet>,
+    opened: RefCell<Opened>,
+    reading: RefCell<Reading>,
+    /// Whether something was nested too deeply.
+    is_flat: Cell<bool>,
     cut: Cell<bool>,
 }
 
-impl Gate {
-    /// Whether this token belongs to an element that is left out.
-    fn skips(&self, token: &Token) -> bool {
-        let mut skipped = self.skipped.borrow_mut();
-        let Some((name, open)) = skipped.as_mut() else { return false };
-        match token {
-            Token::EOFToken => return false,
-            Token::TagToken(tag) if tag.name == *name => match tag.kind {
-                TagKind::StartTag => *open += 1,
-                TagKind::EndTag => *open -= 1,
-            },
-            _ => {}
-        }
-        if *open == 0 {
-            *skipped = None;
-        }
-        true
-    }
-
+impl Gate<'_> {
     fn start(&self, tag: Tag, line: u64) -> TokenSinkResult<Handle> {
+        if self.opened.borrow_mut().start(&tag) == Fate::Skipped {
+            return self.opened.borrow().reading_of(&tag.name);
+        }
         let sink = &self.builder.sink;
         sink.deepest.set(0);
-        let name = tag.name.clone();
-        let hidden = tag.attrs.iter().any(|attr| match &*attr.name.local {
-            "hidden" => true,
-            "style" => style::hides(&attr.value),
-            _ => false,
-        });
+        let (name, attributes) = (tag.name.clone(), tag.attrs.clone());
         let result = self.builder.process_token(Token::TagToken(tag), line);
         let flat = sink.deepest.get() > MAX_DEPTH
             && matches!(result, TokenSinkResult::Continue)
@@ -91,8 +100,9 @@ impl Gate {
         if !flat {
             return result;
         }
-        if hidden {
-            *self.skipped.borrow_mut() = Some((name.clone(), 1));
+        self.is_flat.set(true);
+        if self.hides(&name, &attributes) {
+            self.opened.borrow_mut().hide_last();
         }
         // Closed at once, so that its content stands beside it and not in it.
         let end = Tag {
@@ -106,27 +116,64 @@ impl Gate {
         sink.remove_too_deep();
         result
     }
-}
 
-impl TokenSink for Gate {
-    type Handle = Handle;
+    /// Whether an element that becomes flat is hidden, as far as that can be said without a tree.
+    fn hides(&self, name: &str, attributes: &[Attribute]) -> bool {
+        let has = |name: &str| attributes.iter().any(|attr| *attr.name.local == *name);
+        is_never_text(name)
+            || name == "noscript"
+            || (name == "details" && !has("open"))
+            || is_hidden_by_attribute(name, attributes)
+            || self.sheet.is_some_and(|sheet| sheet.may_hide(name, attributes))
+            || attributes
+                .iter()
+                .any(|attr| *attr.name.local == *"style" && style::hides(&attr.value))
+    }
 
-    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
-        if self.skips(&token) {
-            return TokenSinkResult::Continue;
-        }
+    fn take(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
         match token {
-            Token::EOFToken => self.builder.process_token(token, line),
+            Token::EOFToken => {
+                if self.opened.borrow().is_hidden() {
+                    self.cut.set(true);
+                }
+                self.builder.process_token(token, line)
+            }
             // One unclosed tag of an earlier place may be repeated for every paragraph, so that a
             // short page can ask for a tree of any size.
             _ if self.builder.sink.depths.borrow().len() >= MAX_NODES => {
                 self.cut.set(true);
                 TokenSinkResult::Continue
             }
-            Token::CommentToken(_) => TokenSinkResult::Continue,
             Token::TagToken(tag) if tag.kind == TagKind::StartTag => self.start(tag, line),
+            Token::TagToken(tag) => match self.opened.borrow_mut().end(&tag.name) {
+                Fate::Skipped => TokenSinkResult::Continue,
+                Fate::Kept => self.builder.process_token(Token::TagToken(tag), line),
+            },
+            _ if self.opened.borrow().is_hidden() => TokenSinkResult::Continue,
+            Token::CommentToken(_) => TokenSinkResult::Continue,
             token => self.builder.process_token(token, line),
         }
+    }
+}
+
+impl TokenSink for Gate<'_> {
+    type Handle = Handle;
+
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
+        let tag = match &token {
+            Token::TagToken(tag) => Some((tag.kind, tag.name.clone())),
+            _ => None,
+        };
+        let result = self.take(token, line);
+        match (tag, &result) {
+            (Some((TagKind::StartTag, name)), TokenSinkResult::RawData(_)) => {
+                *self.reading.borrow_mut() = Reading::Raw(name);
+            }
+            (Some(_), TokenSinkResult::Plaintext) => *self.reading.borrow_mut() = Reading::Plain,
+            (Some((TagKind::EndTag, _)), _) => *self.reading.borrow_mut() = Reading::Markup,
+            _ => {}
+        }
+        result
     }
 
     fn end(&self) {
@@ -138,9 +185,15 @@ impl TokenSink for Gate {
     }
 }
 
+impl Reader for Gate<'_> {
+    fn reading(&self) -> Reading {
+        self.reading.borrow().clone()
+    }
+}
+
 /// A node, and its place in the list of depths.
 #[derive(Clone, Copy)]
-struct Handle {
+pub(super) struct Handle {
     id: NodeId,
     at: usize,
 }
@@ -288,71 +341,7 @@ impl TreeSink for Sink {
     }
 }
 
-/// The page without the tails of tags that have very many attributes: the tokenizer compares each
-/// name with all before it. Inside of a script this may find a tag that is none, which does no harm.
-fn with_few_attributes(html: &str) -> Cow<'_, str> {
-    let bytes = html.as_bytes();
-    let mut kept = String::new();
-    let mut from = 0;
-    let mut at = 0;
-    while let Some(start) = find(b'<', bytes, at) {
-        at = start + 1;
-        if !bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
-            continue;
-        }
-        match tag_end(bytes, at) {
-            TagEnd::At(end) => at = end,
-            TagEnd::TooMany(cut) => {
-                kept.push_str(&html[from..cut]);
-                from = find(b'>', bytes, cut).unwrap_or(bytes.len());
-                at = from;
-            }
-        }
-    }
-    match from {
-        0 => Cow::Borrowed(html),
-        _ => Cow::Owned(kept + &html[from..]),
-    }
-}
-
-enum TagEnd {
-    /// Behind the tag.
-    At(usize),
-    /// Here a tag has had more than enough; an ASCII character stands here.
-    TooMany(usize),
-}
-
-/// Where the tag whose name starts `at` ends. Each attribute has at least one mark before it: white
-/// space, a slash or the quote that ends the one before.
-fn tag_end(bytes: &[u8], mut at: usize) -> TagEnd {
-    let mut marks = 0;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'>' => return TagEnd::At(at + 1),
-            b'"' | b'\'' => {
-                marks += 1;
-                match find(*byte, bytes, at + 1) {
-                    Some(end) => at = end,
-                    // An open quote: the rest of the page is one attribute, or no tag at all.
-                    None => return TagEnd::At(at + 1),
-                }
-            }
-            b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b'/' => marks += 1,
-            _ => {}
-        }
-        if marks > 4 * MOST_ATTRIBUTES {
-            return TagEnd::TooMany(at);
-        }
-        at += 1;
-    }
-    TagEnd::At(at)
-}
-
-fn find(byte: u8, bytes: &[u8], from: usize) -> Option<usize> {
-    Some(from + memchr::memchr(byte, bytes.get(from..)?)?)
-}
-
-fn is_void(name: &LocalName) -> bool {
+pub(super) fn is_void(name: &LocalName) -> bool {
     matches!(
         *name,
         local_name!("area")
@@ -383,6 +372,3 @@ pub(crate) const MAX_DEPTH: u16 = 120;
 
 /// A long article has some ten thousand.
 const MAX_NODES: usize = 200_000;
-
-/// Nobody writes a tag with more.
-const MOST_ATTRIBUTES: usize = 500;

@@ -1,16 +1,19 @@
-//! From bytes to text: by the mark at the start, by what the server says, by what the page says, and
-//! otherwise UTF-8 if it is. It never fails: what cannot be read becomes the sign for that.
+//! From bytes to text: by the mark at the start, by what the server says, by what a page of HTML says,
+//! and otherwise UTF-8 if it is. It never fails: what cannot be read becomes the sign for that.
 
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// Decodes a text. `content_type` is the header, with or without a charset.
-pub fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
+use super::media::Media;
+
+/// Decodes a text. `content_type` is the header, with or without a charset. Only HTML may name its own
+/// encoding: what stands in another text are words.
+pub fn decode(bytes: &[u8], content_type: Option<&str>, media: Media) -> String {
     let encoding = match Encoding::for_bom(bytes) {
         Some((encoding, _)) => encoding,
         None => content_type
             .and_then(charset)
             .and_then(|label| Encoding::for_label(label.as_bytes()))
-            .or_else(|| declared(bytes))
+            .or_else(|| (media == Media::Html).then(|| declared(bytes))?)
             .unwrap_or_else(|| guess(bytes)),
     };
     // Removes the mark, too.
@@ -49,7 +52,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         .unwrap_or(label.len());
     let encoding = Encoding::for_label(&label.as_bytes()[..end])?;
     // This was read as single bytes, so that it cannot be of two.
-    Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
+    Some(if [UTF_16BE, UTF_16LE].contains(&encoding) { UTF_8 } else { encoding })
 }
 
 fn guess(bytes: &[u8]) -> &'static Encoding {

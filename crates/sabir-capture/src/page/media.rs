@@ -9,6 +9,7 @@ use super::{Found, Page, ReadOptions, assemble, decode, read_page};
 use crate::html::invisible::visible_text;
 use crate::html::{blocks, hidden, tree};
 use crate::pdf::{PdfError, PdfReader};
+use crate::signals::Signal;
 
 /// A kind of file that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +140,7 @@ pub async fn read_bytes(
     pdf: &PdfReader,
 ) -> Result<Page, PageError> {
     let media = Media::of(bytes, content_type, url)?;
-    let text = || decode(bytes, content_type);
+    let text = || decode(bytes, content_type, media);
     Ok(match media {
         Media::Html => read_page(&text(), url, options),
         Media::Markdown => read_markdown(&text(), url, options),
@@ -156,15 +157,36 @@ pub async fn read_bytes(
 /// Markdown goes through HTML, so that comments and hidden elements in it are treated like those of
 /// a page.
 fn read_markdown(markdown: &str, url: &Url, options: &ReadOptions) -> Page {
-    let kinds = pulldown_cmark::Options::ENABLE_TABLES
-        | pulldown_cmark::Options::ENABLE_STRIKETHROUGH
-        | pulldown_cmark::Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let kinds =
+        pulldown_cmark::Options::ENABLE_TABLES | pulldown_cmark::Options::ENABLE_STRIKETHROUGH;
+    let markdown = without_front_matter(markdown);
     let mut html = String::with_capacity(markdown.len() * 2);
     pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new_ext(markdown, kinds));
     let parsed = tree::parse(&html);
-    hidden::remove_hidden(&parsed.dom);
+    hidden::remove_hidden(&parsed.dom, &parsed.sheet);
     let blocks = parsed.dom.body().map_or_else(Vec::new, |body| blocks::convert(&body, url));
-    assemble(Found { cut: parsed.cut, ..Found::default() }, blocks, url, options)
+    let signals = parsed.sheet.is_cut().then_some(Signal::StylesUnread).into_iter().collect();
+    assemble(Found { signals, cut: parsed.cut, ..Found::default() }, blocks, url, options)
+}
+
+/// Without the block of metadata that may stand at the very top, between two lines of `---`.
+/// Everywhere else such lines are rules and underlines, and what is between them is text.
+fn without_front_matter(markdown: &str) -> &str {
+    let mut lines = markdown.split_inclusive('\n');
+    let mut read = match lines.next() {
+        Some(first) if first.trim_end() == "---" => first.len(),
+        _ => return markdown,
+    };
+    for (at, line) in lines.enumerate() {
+        read += line.len();
+        match line.trim_end() {
+            // A rule with a paragraph below it.
+            "" if at == 0 => return markdown,
+            "---" | "..." => return &markdown[read..],
+            _ => {}
+        }
+    }
+    markdown
 }
 
 /// Paragraphs are what empty lines divide; lines stay lines.

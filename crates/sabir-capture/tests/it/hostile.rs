@@ -45,11 +45,53 @@ fn assert_flat(attributes: &str) {
 /// LC-C3: what is hidden far below is not seen either.
 #[test]
 fn hidden_text_stays_hidden_in_the_deep() {
-    for hidden in ["<div hidden>", "<div style='display:none'>"] {
-        let html = format!("{}{hidden}<p>SECRET</p></div><p>seen", "<div>".repeat(5_000));
+    for (hidden, end) in [
+        ("<div hidden>", "</div>"),
+        ("<div style='display:none'>", "</div>"),
+        ("<dialog>", "</dialog>"),
+        ("<details>", "</details>"),
+        ("<template>", "</template>"),
+        ("<svg>", "</svg>"),
+        ("<div popover>", "</div>"),
+        ("<div class=sr-only>", "</div>"),
+        ("<div class=x>", "</div>"),
+        ("<div hidden><script>'</div>SECRET'</script>", "</div>"),
+        // Nobody has to close a paragraph.
+        ("<p hidden>SECRET<div></div>", ""),
+    ] {
+        let secret = if end.is_empty() { "" } else { "<p>SECRET</p>" };
+        let html = format!(
+            "{}{hidden}{secret}{end}<p>seen<style>.x{{display:none}}</style>",
+            "<div>".repeat(5_000)
+        );
         let page = read(&html);
         assert!(!page.markdown.contains("SECRET"), "{}", page.markdown);
         assert!(page.markdown.contains("seen"), "{}", page.markdown);
+    }
+}
+
+/// LC-C3: what a script holds is no tag, however it looks; a tag with too many attributes is cut, and
+/// the page says so.
+#[test]
+fn scripts_are_not_taken_for_tags() {
+    let pairs: String = (0..1_200).map(|n| format!("\"key{n}\":\"value {n}\",")).collect();
+    let many: String = (0..3_000).map(|n| format!("a{n} ")).collect();
+    for (html, is_cut) in [
+        (format!("<script>if(a<b){{window.DATA={{{pairs}}}}}</script><p>the article"), false),
+        (format!("<style>a<b{{{many}}}</style><p>the article"), false),
+        (format!("<!-- <b {many} --><p>the article"), false),
+        (format!("<textarea><b {many}></textarea><p>the article"), false),
+        (
+            format!("<script><!--<script></script a=\"></script><p {many}>\"></p><p>the article"),
+            true,
+        ),
+        (format!("<p {many}>the article"), true),
+        (format!("<p x\" {many}\">the article"), true),
+        (format!("<p>x</p {many}><p>the article"), false),
+    ] {
+        let page = read(&html);
+        assert!(page.markdown.contains("the article"), "{html:.60}: {}", page.markdown);
+        assert_eq!(page.truncated, is_cut, "{html:.60}");
     }
 }
 
@@ -110,7 +152,13 @@ fn assert_cheap(mode: Mode) {
         ("an open comment", "<!--".repeat(200_000)),
         ("open quotes", "<a href=\"".repeat(100_000)),
         ("open tags", "<".repeat(500_000)),
-        ("entities", "&amp".repeat(300_000)),
+        ("entities", "&amp;".repeat(2_000_000)),
+        ("marks of one byte more", "\u{A0}\u{BB}".repeat(1_000_000)),
+        ("attributes of an end", format!("<p>x</p {}>x", numbers(100_000, |n| format!("a{n} ")))),
+        (
+            "a long rule",
+            format!("<style>i{{{}}}</style>{}", "top:0;".repeat(83_000), "<i>x</i>".repeat(20_000)),
+        ),
         ("links", numbers(30_000, |n| format!("<a href=/{n}>link {n}</a> "))),
         (
             "links in one line",

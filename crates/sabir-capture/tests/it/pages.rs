@@ -136,21 +136,56 @@ fn long_pages_are_cut_visibly() {
 #[test]
 fn encodings_are_found() {
     let latin = b"caf\xe9";
-    assert_eq!(decode(b"\xef\xbb\xbfcaf\xc3\xa9", Some("text/html; charset=latin1")), "café");
-    assert_eq!(decode(latin, Some("text/html; charset=\"ISO-8859-1\"")), "café");
-    assert_eq!(decode(latin, Some("text/html;charset=utf-8")), "caf\u{FFFD}");
     assert_eq!(
-        decode(b"<meta charset=windows-1252>caf\xe9", None),
+        decode(b"\xef\xbb\xbfcaf\xc3\xa9", Some("text/html; charset=latin1"), Media::Html),
+        "café"
+    );
+    assert_eq!(decode(latin, Some("text/html; charset=\"ISO-8859-1\""), Media::Html), "café");
+    assert_eq!(decode(latin, Some("text/html;charset=utf-8"), Media::Html), "caf\u{FFFD}");
+    assert_eq!(
+        decode(b"<meta charset=windows-1252>caf\xe9", None, Media::Html),
         "<meta charset=windows-1252>café"
     );
     assert_eq!(
-        decode(b"<?xml version='1.0' encoding='koi8-r'?>\xc1", None),
+        decode(b"<?xml version='1.0' encoding='koi8-r'?>\xc1", None, Media::Html),
         "<?xml version='1.0' encoding='koi8-r'?>а"
     );
-    assert_eq!(decode("café".as_bytes(), None), "café");
-    assert_eq!(decode(latin, None), "café");
-    assert_eq!(decode(b"<meta charset=utf-16>caf\xc3\xa9", None), "<meta charset=utf-16>café");
-    assert_eq!(decode(b"\xff\xfea\0", None), "a");
+    assert_eq!(decode("café".as_bytes(), None, Media::Html), "café");
+    assert_eq!(decode(latin, None, Media::Html), "café");
+    assert_eq!(
+        decode(b"<meta charset=utf-16>caf\xc3\xa9", None, Media::Html),
+        "<meta charset=utf-16>café"
+    );
+    assert_eq!(decode(b"\xff\xfea\0", None, Media::Html), "a");
+    assert_eq!(
+        decode(b"<meta charset=iso-2022-jp>\x1b$B4A\x1b(B", None, Media::Html),
+        "<meta charset=iso-2022-jp>漢"
+    );
+    for media in [Media::Markdown, Media::Text, Media::Json] {
+        let text = "Write <meta charset=windows-1252> like this: café";
+        assert_eq!(decode(text.as_bytes(), None, media), text);
+    }
+}
+
+/// LC-C14: metadata stands at the very top of a Markdown file, and nowhere else.
+#[test]
+fn only_the_top_of_markdown_is_metadata() {
+    let pdf = PdfReader::new("/nonexistent", [""; 0], PdfLimits::default());
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let url = base().join("a.md").unwrap();
+    let options = ReadOptions::default();
+    for (markdown, is_seen) in [
+        ("---\ntitle: INNER\n---\nrest", false),
+        ("---\r\ntitle: INNER\r\n...\r\nrest", false),
+        ("first\n\n---\nINNER: words\n---\n\nrest", true),
+        ("---\n\nINNER words\n\n---\n\nrest", true),
+        ("---\nINNER: never closed\n\nrest", true),
+    ] {
+        let read = read_bytes(markdown.as_bytes(), None, &url, &options, &pdf);
+        let page = runtime.block_on(read).unwrap();
+        assert_eq!(page.markdown.contains("INNER"), is_seen, "{markdown:?}: {}", page.markdown);
+        assert!(page.markdown.contains("rest"), "{markdown:?}: {}", page.markdown);
+    }
 }
 
 /// LC-C14: what a file is, by its type, its name and its first bytes.
@@ -204,4 +239,106 @@ fn modes_are_obeyed() {
 
 fn base() -> Url {
     Url::parse("https://example.org/dir/page.html").unwrap()
+}
+
+/// LC-C8: ways to hide words that are easily overlooked; each page hides SECRET, and shows the rest.
+#[test]
+fn what_is_hidden_in_odd_ways_stays_hidden() {
+    let styles = [
+        "opacity:0;opacity:foo",
+        "display:none;display:bogus",
+        "color:white;color:nonsense",
+        "height:calc(0px);overflow:hidden",
+        "position:absolute;left:-1e5px",
+        "opacity:1e-9",
+        "d\\69splay:none",
+        "display:n\\00006fne",
+        "translate:-9999px",
+        "position:absolute;inset-block-start:-9999px",
+        "block-size:0;overflow:hidden",
+        "inline-size:0;overflow:clip",
+        "margin-inline-start:-9999px",
+        "transform:matrix(0,0,0,0,0,0)",
+        "transform:scale(.001)",
+        "transform:rotateY(90deg)",
+        "overflow:auto;height:0",
+        "clip-path:inset(0 0 9999px 0)",
+        "clip-path:inset(50%)",
+        "clip-path:polygon(0 0,0 0,0 0)",
+        "color:hsl(0,0%,100%)",
+        "color:hsl(0 0% 100% / 1)",
+        "color:oklch(1 0 0)",
+        "color:rgb(0 0 0 / 0%)",
+        "--a:none;display:var(--a)",
+        "display:var(--never,none)",
+        "filter:opacity(0)",
+    ];
+    let sheets = [
+        ".x{color:red}".repeat(500) + ".x{display:none}",
+        format!("/*{}*/.x{{display:none}}", "c".repeat(600 * 1024)),
+        "@media (min-width:1px){.x{display:none}}".to_owned(),
+        "div{.x{display:none}}".to_owned(),
+        "div{& .x{display:none}}".to_owned(),
+        ".x{@media screen{display:none}}".to_owned(),
+        ":is(.x,.y){display:none}".to_owned(),
+        "<!-- .x{display:none} -->".to_owned(),
+        ".a{content:\"}\"}.x{display:none}".to_owned(),
+        ".a{content:'/*'}.x{display:none}".to_owned(),
+        ".a{background:url(a}b)}.x{display:none}".to_owned(),
+        "p:not(.y).x{display:none}".to_owned(),
+        "p:nth-child(n+2){display:none}".to_owned(),
+        "[class~=x]{display:none}".to_owned(),
+        "p + .x{display:none}".to_owned(),
+        "h1 ~ .x{display:none}".to_owned(),
+        ":root{--a:none}.x{display:var(--a)}".to_owned(),
+    ];
+    let inline = styles.map(|style| format!("<p>seen</p><p style='{style}'>SECRET</p>"));
+    let by_sheet = sheets.map(|sheet| {
+        format!("<style>{sheet}</style><div><h1>seen</h1><p>seen</p><p class=x>SECRET</p></div>")
+    });
+    let others = [
+        "seen<div popover>SECRET</div>",
+        "seen<div><template shadowrootmode=open><b></b></template>SECRET</div>",
+        "seen<div style='opacity:.15'><p style='opacity:.15'>SECRET</p></div>",
+    ]
+    .map(str::to_owned);
+    for html in inline.iter().chain(&by_sheet).chain(&others) {
+        let options = ReadOptions { mode: Mode::List, ..ReadOptions::default() };
+        let page = read_page(html, &base(), &options);
+        let start: String =
+            html.chars().rev().take(200).collect::<Vec<_>>().into_iter().rev().collect();
+        assert!(!page.markdown.contains("SECRET"), "{start}");
+        assert!(page.markdown.contains("seen"), "{start}: {}", page.markdown);
+    }
+}
+
+/// LC-C8: what looks like hiding and is not.
+#[test]
+fn what_is_seen_stays() {
+    for style in [
+        "display:none;display:block",
+        "opacity:0;opacity:1",
+        "color:white;color:rebeccapurple",
+        "width:calc(100% - 20px);overflow:hidden",
+        "transform:translateX(-100%)",
+        "clip-path:inset(0 0 10% 0)",
+        "margin:0 auto",
+        "left:50%;position:relative",
+        "overflow:auto;height:300px",
+        "color:hsl(0 0% 20%)",
+        "color:var(--ink)",
+    ] {
+        let page = read_page(&format!("<p style='{style}'>seen"), &base(), &ReadOptions::default());
+        assert!(page.markdown.contains("seen"), "{style}");
+    }
+}
+
+/// LC-C11: where the sheets are more than can be read, what may be hidden is, and a signal says so.
+#[test]
+fn sheets_without_end_hide_and_are_told() {
+    let rules: String = (0..30_000).map(|n| format!(".r{n}{{color:red}}")).collect();
+    let html = format!("<style>{rules}.x{{display:none}}</style><p>seen<p class=x>SECRET");
+    let page = read_page(&html, &base(), &ReadOptions::default());
+    assert!(!page.markdown.contains("SECRET") && page.markdown.contains("seen"));
+    assert!(page.signals.iter().any(|signal| signal.as_str() == "styles_unread"));
 }

@@ -62,6 +62,8 @@ pub enum InputError {
     TooLarge {
         most: u64,
     },
+    /// Reading it took longer than any page is worth.
+    TooSlow,
 }
 
 impl Input {
@@ -111,11 +113,11 @@ impl InputReader {
                     path: PathBuf::new(),
                     error: std::io::Error::other(error),
                 })??;
-                self.understand(&bytes, None, &url, options).await
+                self.understand(bytes, None, &url, options).await
             }
             Input::Bytes(bytes) => {
                 let url = nowhere("input")?;
-                self.understand(bytes, None, &url, options).await
+                self.understand(bytes.clone(), None, &url, options).await
             }
         }
     }
@@ -132,26 +134,35 @@ impl InputReader {
             return Ok(Again::NotModified);
         }
         let Fetched { url, content_type, bytes, etag, last_modified, .. } = fetched;
-        let reading = self.understand(&bytes, content_type.as_deref(), &url, options).await?;
+        let reading = self.understand(bytes, content_type, &url, options).await?;
         let reading = Reading { final_url: Some(url), etag, last_modified, ..reading };
         Ok(Again::Read(Box::new(reading)))
     }
 
     async fn understand(
         &self,
-        bytes: &[u8],
-        content_type: Option<&str>,
+        bytes: Vec<u8>,
+        content_type: Option<String>,
         url: &Url,
         options: &ReadOptions,
     ) -> Result<Reading, InputError> {
-        let media_type = match Media::of(bytes, content_type, url)? {
+        let media_type = match Media::of(&bytes, content_type.as_deref(), url)? {
             Media::Html => "text/html",
             Media::Markdown => "text/markdown",
             Media::Text => "text/plain",
             Media::Json => "application/json",
             Media::Pdf => "application/pdf",
         };
-        let page = read_bytes(bytes, content_type, url, options, &self.pdf).await?;
+        let (url, options, pdf) = (url.clone(), *options, self.pdf.clone());
+        // A large page keeps a thread busy, which must not be one that others wait for.
+        let runtime = tokio::runtime::Handle::current();
+        let reading = tokio::task::spawn_blocking(move || {
+            runtime.block_on(read_bytes(&bytes, content_type.as_deref(), &url, &options, &pdf))
+        });
+        let page = match tokio::time::timeout(LONGEST_READING, reading).await {
+            Ok(Ok(page)) => page?,
+            Ok(Err(_)) | Err(_) => return Err(InputError::TooSlow),
+        };
         Ok(Reading {
             page,
             media_type: media_type.to_owned(),
@@ -199,6 +210,7 @@ impl InputError {
             Self::Address { .. } => "bad_address",
             Self::File { .. } => "file",
             Self::TooLarge { .. } => "too_large",
+            Self::TooSlow => "too_slow",
         }
     }
 
@@ -243,6 +255,7 @@ impl fmt::Display for InputError {
                 }
             }
             Self::TooLarge { most } => write!(f, "the file has more than {most} bytes"),
+            Self::TooSlow => f.write_str("it cannot be read in the time there is"),
         }
     }
 }
@@ -266,6 +279,8 @@ pub const PDF_ARGUMENT: &str = "__pdf";
 
 /// As large as a page of the web may be.
 const MAX_FILE: u64 = 32 * 1024 * 1024;
+/// PDF files have a shorter limit of their own.
+const LONGEST_READING: Duration = Duration::from_secs(120);
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Who waits longer runs the command again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);

@@ -144,3 +144,18 @@ async fn a_program_that_is_no_browser_does_not_start() {
         assert!(matches!(error, BrowserError::NotStarted { .. }), "{error}");
     }
 }
+
+/// LC-B29: a document of our own is shown in a tab, where no script runs and nothing is loaded.
+#[tokio::test]
+async fn a_document_of_ours_is_shown() {
+    let Some((site, mut browser)) = open("<p>a page").await else { return };
+    let picture = site.url("/picture");
+    let html = format!(
+        "<h1>Shown</h1><img src=\"{picture}\"><p id=p>still</p>\
+         <script>document.getElementById('p').textContent = 'changed'</script>"
+    );
+    browser.show("A <b>title</b>", &html).await.unwrap();
+    let seen = look(&mut browser).await;
+    assert_eq!(seen.title, "A <b>title</b>");
+    assert_eq!(seen.text, "Shown\nstill");
+}

@@ -139,6 +139,16 @@ async fn what_nobody_sees_is_not_seen() {
         "<!-- NOT17 -->",
         "<a href='/x' style='display:none'>NOT18</a>",
         "<p>zero\u{200b}width \u{e0041}\u{e0042}\u{202e}tags</p>",
+        "<p style='transform:scale(0)'>NOT20</p>",
+        "<p style='clip-path:inset(55%)'>NOT21</p>",
+        "<p style='clip-path:inset(99.5%)'>NOT22</p>",
+        "<p style='clip-path:circle(0)'>NOT23</p>",
+        "<p style='color:transparent'>NOT24</p>",
+        "<p style='filter:opacity(0)'>NOT25</p>",
+        "<p style='position:fixed;left:200vw'>NOT26</p>",
+        "<div style='opacity:.2'><p style='opacity:.2'>NOT27</p></div>",
+        "<p style='scale:0'>NOT28</p><p style='transform:matrix(0,0,0,0,0,0)'>NOT29</p>",
+        "<div popover>NOT30</div>",
         "<div style='visibility:hidden'>NOT19<p style='visibility:visible'>SHOWN</p></div>",
     ];
     let html = format!("<title>hid\u{200b}den</title><p>before</p>{}<p>after</p>", hidden.concat());
