@@ -15,6 +15,7 @@ mod gate;
 mod input;
 mod model;
 mod moment;
+mod reach;
 mod tools;
 
 use std::path::{Path, PathBuf};

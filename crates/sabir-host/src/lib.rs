@@ -34,7 +34,9 @@ pub use files::{
     Applied, AppliedFile, ApplyError, BeforeFile, Recovered, Root, Undo, apply, keep, recover,
     revert,
 };
-pub use mcp::{ExternalTool, Mcp, McpConfig, McpConfigError, McpError, McpNotice, McpOutput};
+pub use mcp::{
+    ExternalTool, Mcp, McpConfig, McpConfigError, McpError, McpNotice, McpOutput, possible_names,
+};
 pub use model::{
     LocalServer, ModelClient, ModelStream, Provider, ProviderError, Providers, Secret,
     detect_local, probe_local,

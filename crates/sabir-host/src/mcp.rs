@@ -33,6 +33,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub use config::{McpConfig, McpConfigError};
 pub use error::{McpError, McpNotice};
+pub use names::possible_names;
 pub use output::McpOutput;
 pub use tool::ExternalTool;
 

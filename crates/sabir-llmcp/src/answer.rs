@@ -65,6 +65,8 @@ pub enum Note {
     TextsOfDocument,
     ToolCallsDropped(usize),
     CitationsDropped(usize),
+    /// Marks that point at no citation, which the document says now.
+    MarksWithoutCitation(usize),
     DataDropped,
     /// The model was cut off before it answered.
     OnlyThoughts,
@@ -83,6 +85,9 @@ impl fmt::Display for Note {
             Note::TextsOfDocument => f.write_str("took only the texts of a malformed document"),
             Note::ToolCallsDropped(count) => write!(f, "dropped {}", counted(*count, "tool call")),
             Note::CitationsDropped(count) => write!(f, "dropped {}", counted(*count, "citation")),
+            Note::MarksWithoutCitation(count) => {
+                write!(f, "found {} without a citation", counted(*count, "mark"))
+            }
             Note::DataDropped => f.write_str("dropped the data"),
             Note::OnlyThoughts => f.write_str("found thoughts and no answer"),
         }
@@ -99,6 +104,14 @@ pub fn read_answer(text: &str, request: &Request, check_data: DataCheck<'_>) -> 
     };
     if text.len() < whole.len() {
         answer.notes.insert(0, Note::Cut);
+    }
+    if answer.citations.len() > MAX_CITATIONS {
+        answer.notes.push(Note::CitationsDropped(answer.citations.len() - MAX_CITATIONS));
+        answer.citations.truncate(MAX_CITATIONS);
+    }
+    let dangling = settle_marks(&mut answer.document, answer.citations.len());
+    if dangling > 0 {
+        answer.notes.push(Note::MarksWithoutCitation(dangling));
     }
     if answer.dropped_tool_calls > 0 {
         answer.notes.push(Note::ToolCallsDropped(answer.dropped_tool_calls));
@@ -151,10 +164,11 @@ fn read_leniently(json: &str) -> Option<Answer> {
         .get("citations")
         .map(|list| list.children().map(read_quietly).collect())
         .unwrap_or_default();
-    let given = citations.len();
-    answer.citations = citations.into_iter().flatten().collect();
-    if answer.citations.len() < given {
-        answer.notes.push(Note::CitationsDropped(given - answer.citations.len()));
+    let dropped = citations.iter().filter(|it| it.is_none()).count();
+    let places = citations.into_iter().map(|it| it.unwrap_or_else(Citation::unreadable));
+    answer.citations = places.collect();
+    if dropped > 0 {
+        answer.notes.push(Note::CitationsDropped(dropped));
     }
     let markdown: Option<String> = assistant.get("markdown").and_then(read_quietly);
     answer.document = match (assistant.get("render"), markdown) {
@@ -180,6 +194,46 @@ fn read_leniently(json: &str) -> Option<Answer> {
     }
     answer.dropped_tool_calls = top.get("tool_calls").map_or(0, |calls| calls.children().count());
     Some(answer)
+}
+
+/// Puts words in place of marks that point at none of `count` citations: such a mark would look like
+/// one that proves something.
+fn settle_marks(document: &mut Document, count: usize) -> usize {
+    let mut dangling = 0;
+    let mut blocks: Vec<&mut Block> = document.children.iter_mut().collect();
+    let mut inlines: Vec<&mut Inline> = Vec::new();
+    loop {
+        while let Some(inline) = inlines.pop() {
+            match inline {
+                Inline::Cite { reference } => {
+                    let number = *reference;
+                    if number == 0 || number as usize > count {
+                        *inline = Inline::text(format!(" (no citation {number})"));
+                        dangling += 1;
+                    }
+                }
+                Inline::Strong { children }
+                | Inline::Em { children }
+                | Inline::Link { children, .. } => inlines.extend(children),
+                Inline::Text { .. } | Inline::Code { .. } => {}
+            }
+        }
+        let Some(block) = blocks.pop() else { return dangling };
+        match block {
+            Block::Heading { children, .. } | Block::Paragraph { children } => {
+                inlines.extend(children);
+            }
+            Block::List { items, .. } => {
+                blocks.extend(items.iter_mut().flat_map(|item| &mut item.children));
+            }
+            Block::Quote { children } => blocks.extend(children),
+            Block::Table(table) => {
+                let cells = table.header.iter_mut().chain(table.rows.iter_mut().flatten());
+                inlines.extend(cells.flatten());
+            }
+            Block::CodeBlock { .. } | Block::ThematicBreak => {}
+        }
+    }
 }
 
 /// A value that is whole, or nothing.
@@ -230,6 +284,9 @@ fn fall_back(text: &str) -> Answer {
     }
     answer
 }
+
+/// More prove nothing more, and nobody reads them.
+const MAX_CITATIONS: usize = 1_000;
 
 impl Answer {
     fn empty(mode: Mode) -> Self {

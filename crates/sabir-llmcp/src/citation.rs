@@ -36,6 +36,19 @@ choice! {
 }
 
 impl Citation {
+    /// What stands in place of a citation that could not be read, so that the others keep their
+    /// numbers: it names nothing and proves nothing.
+    pub(crate) fn unreadable() -> Self {
+        Self {
+            source_id: None,
+            doc_id: None,
+            url: None,
+            quote: None,
+            locator: None,
+            confidence: None,
+        }
+    }
+
     /// Whether it names a source and words of it, without which nothing can be checked.
     pub fn is_checkable(&self) -> bool {
         (self.source_id.is_some() || self.doc_id.is_some()) && self.quote.is_some()

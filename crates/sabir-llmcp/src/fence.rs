@@ -80,22 +80,8 @@ pub fn header_text(text: &str) -> String {
 
 /// A line end is seen. Joiners and variation selectors matter in prose and not in a title.
 fn is_invisible(c: char) -> bool {
-    (is_hidden(c) && c != '\r')
-        || matches!(
-            c,
-            '\u{AD}'
-                | '\u{34F}'
-                | '\u{61C}'
-                | '\u{115F}'..='\u{1160}'
-                | '\u{17B4}'..='\u{17B5}'
-                | '\u{180B}'..='\u{180F}'
-                | '\u{200B}'..='\u{200F}'
-                | '\u{2060}'..='\u{206F}'
-                | '\u{3164}'
-                | '\u{FE00}'..='\u{FE0F}'
-                | '\u{FFA0}'
-                | '\u{E0000}'..='\u{E0FFF}'
-        )
+    is_hidden(c) && !matches!(c, '\r' | '\u{2028}' | '\u{2029}')
+        || matches!(c, '\u{200C}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}')
 }
 
 /// In capitals, too: a reader might take them for the same.

@@ -18,6 +18,8 @@ pub(crate) fn document(markdown: &str, citations: &[Citation]) -> Document {
 #[derive(Debug)]
 pub(crate) struct Cited<'t> {
     pub(crate) markdown: &'t str,
+    /// An unreadable one stands where a line looks like a citation and is none, so that the marks
+    /// of the others do not move.
     pub(crate) citations: Vec<Citation>,
     /// How many lines of the block were no citation.
     pub(crate) skipped: usize,
@@ -36,7 +38,12 @@ pub(crate) fn split_citations(text: &str) -> Cited<'_> {
     for line in block.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match read_citation(line) {
             Some(citation) => found.citations.push(citation),
-            None => found.skipped += 1,
+            None => {
+                found.skipped += 1;
+                if line.starts_with('{') {
+                    found.citations.push(Citation::unreadable());
+                }
+            }
         }
     }
     found

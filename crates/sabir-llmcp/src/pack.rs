@@ -8,6 +8,7 @@ use std::fmt;
 
 use sabir_lingua::tokens::Tokenizer;
 
+use crate::context::ContextContent;
 use crate::contract::Contract;
 use crate::fence::{Fence, WeakNonce};
 use crate::value::DocId;
@@ -108,7 +109,10 @@ pub fn pack(request: &Request, options: &PackOptions<'_>) -> Result<Packed, Pack
 
     let count = |text: &str| options.tokenizer.count(text);
     let system_tokens = count(&system);
-    let longest_note = note(entries.len(), [entries.len(); 4]);
+    let is_turn =
+        |it: &&Entry<'_>| matches!(it.document.content, ContextContent::ConversationTurn(_));
+    let turns = entries.iter().filter(is_turn).count();
+    let longest_note = note(entries.len(), turns, [entries.len(); 4]);
     let needed = system_tokens + count(&prompt.render([].into_iter(), &longest_note)) + SLACK;
     let Some(room) = options.budget.checked_sub(needed) else {
         return Err(PackError::BudgetTooSmall { budget: options.budget, needed });
@@ -120,7 +124,7 @@ pub fn pack(request: &Request, options: &PackOptions<'_>) -> Result<Packed, Pack
     let mut drop = 1;
     loop {
         let included = placer.included();
-        let note = note(entries.len(), tally(&included));
+        let note = note(entries.len(), turns, tally(&included));
         let user = prompt.render(placer.texts(), &note);
         let tokens = system_tokens + count(&user);
         if tokens <= options.budget {
@@ -151,13 +155,19 @@ fn tally(included: &[Inclusion]) -> [usize; 4] {
     counts
 }
 
-fn note(documents: usize, [full, part, summary, omitted]: [usize; 4]) -> String {
-    match (documents, full == documents) {
+/// `turns` of all documents are what was said before.
+fn note(all: usize, turns: usize, [full, part, summary, omitted]: [usize; 4]) -> String {
+    let documents = all - turns;
+    let what = match turns {
+        0 => format!("Documents: {documents}"),
+        1 => format!("Documents: {documents}, and 1 earlier message"),
+        _ => format!("Documents: {documents}, and {turns} earlier messages"),
+    };
+    match (all, full == all) {
         (0, _) => "There are no documents.".to_owned(),
-        (_, true) => format!("Documents: {documents}, all in full."),
+        (_, true) => format!("{what}, all in full."),
         (_, false) => format!(
-            "Documents: {documents}; {full} in full, {part} in part, {summary} as summaries, \
-             {omitted} left out."
+            "{what}; {full} in full, {part} in part, {summary} as summaries, {omitted} left out."
         ),
     }
 }

@@ -13,23 +13,29 @@ mod rules;
 mod sensitive;
 mod taint;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::binding::Binding;
 use crate::doc::PolicyDoc;
 use crate::gate::{Action, Facts, decide};
 use crate::labels::Labels;
+use crate::ruling::Ruling;
 use crate::settings::{ApprovalPolicy, SandboxPolicy};
 
 pub use address::Address;
 pub use evidence::{Evidence, Provenance};
-pub use facts::{AddressKind, Budget, CallFacts, FieldKind, Limits, OriginKind, Reading};
+pub use facts::{
+    AddressKind, Budget, CallFacts, FieldKind, Limits, Offer, OriginKind, Reading, Scope,
+};
 pub use field::FieldHints;
 pub use hosts::hosts_named;
 pub use judged::{ArgumentSource, Judged, Question, ShownArgument};
 pub use sensitive::Sensitive;
 pub use taint::Taint;
 
+use hosts::hosts_in;
 use leaves::{Leaf, leaves};
 
 /// A call as the model proposes it.
@@ -58,6 +64,13 @@ pub struct Surroundings<'a> {
     /// What the page says of the field that is filled.
     pub field: Option<FieldHints<'a>>,
     pub reading: Reading,
+    pub offer: Offer,
+    pub scope: Scope,
+    /// Other names by which a policy file may know what is called: `mcp__server__tool`.
+    pub also_called: &'a [String],
+    /// Hosts that are reached and stand in no argument, such as that of a source that is fetched
+    /// again.
+    pub hosts: &'a [String],
     /// What this turn has made and asked so far, this call not counted.
     pub calls_made: u32,
     pub asks_made: u32,
@@ -72,8 +85,30 @@ pub struct Page {
     pub opened: Option<Address>,
     /// The page that is acted on.
     pub current: Option<Address>,
-    /// Where the link or form leads that is acted on.
-    pub leads_to: Option<Address>,
+    pub leads_to: LeadsTo,
+}
+
+/// Where the link or form leads that is acted on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum LeadsTo {
+    /// It is no link, as far as is known.
+    #[default]
+    Nowhere,
+    Address(Address),
+    /// Somewhere that is no usable address, as the page spells it.
+    Unusable(String),
+}
+
+impl LeadsTo {
+    /// What a page says of a link. A link that cannot be read still leads somewhere.
+    pub fn of_link(href: Option<&str>) -> Self {
+        match href {
+            None => Self::Nowhere,
+            Some(href) => {
+                Address::parse(href).map_or_else(|| Self::Unusable(href.to_owned()), Self::Address)
+            }
+        }
+    }
 }
 
 /// Decides about a call. This is the dry run, too: nothing is kept.
@@ -92,13 +127,13 @@ pub fn judge_call(call: &Call<'_>, around: &Surroundings<'_>) -> Judged {
                 leaf.text()
                     .is_some_and(|text| !is_address(call, &leaf) && Sensitive::find(text).is_some())
             }),
+        offer: around.offer,
+        scope: around.scope,
         budget: Budget::after(around.calls_made, around.asks_made, &around.policy.limits()),
     };
-    let page = around.page.filter(|_| addresses.is_empty() && acts_on_page(call.tool));
-    let on_page = page.into_iter().flat_map(|page| [&page.current, &page.leads_to]).flatten();
-    let named = addresses.iter().filter_map(|(address, _)| address.as_ref());
-    let hosts: Vec<&str> = named.chain(on_page).map(Address::host).collect();
-    let ruling = around.policy.ruling(call.tool, &hosts);
+    let hosts = hosts_of(call, around, &addresses);
+    let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    let (name, ruling) = ruling_of(call, around, &hosts);
     let mut decision = decide(&Facts {
         approval: around.approval,
         // It says nothing about calls.
@@ -107,7 +142,7 @@ pub fn judge_call(call: &Call<'_>, around: &Surroundings<'_>) -> Judged {
         granted: false,
         ruling,
     });
-    around.policy.give_reason(&mut decision, call.tool, &hosts);
+    around.policy.give_reason(&mut decision, name, &hosts);
     let sources =
         leaves(call.arguments).take(MOST_SHOWN).map(|leaf| source_of(call, &leaf, around));
     Judged {
@@ -122,6 +157,45 @@ pub fn judge_call(call: &Call<'_>, around: &Surroundings<'_>) -> Judged {
         approval_policy: around.approval,
         ruling,
     }
+}
+
+/// Every host that the call reaches, as far as is known.
+fn hosts_of(
+    call: &Call<'_>,
+    around: &Surroundings<'_>,
+    addresses: &[(Option<Address>, AddressKind)],
+) -> BTreeSet<String> {
+    let named = addresses.iter().filter_map(|(address, _)| address.as_ref());
+    let mut hosts: BTreeSet<String> = named.map(|it| it.host().to_owned()).collect();
+    let page = around.page.filter(|_| addresses.is_empty() && acts_on_page(call.tool));
+    if let Some(page) = page {
+        hosts.extend(page.current.as_ref().map(|it| it.host().to_owned()));
+        match &page.leads_to {
+            LeadsTo::Nowhere => {}
+            LeadsTo::Address(address) => _ = hosts.insert(address.host().to_owned()),
+            LeadsTo::Unusable(href) => hosts.extend(hosts_in(href)),
+        }
+    }
+    if call.tool == INTEGRATION {
+        hosts.extend(hosts_named(call.arguments));
+    }
+    hosts.extend(around.hosts.iter().cloned());
+    hosts
+}
+
+/// What the policy file says to the call under the name that it is strictest to, and that name.
+/// Questions are waived by the tool's own name only.
+fn ruling_of<'a>(call: &Call<'a>, around: &Surroundings<'a>, hosts: &[&str]) -> (&'a str, Ruling) {
+    let own = around.policy.ruling(call.tool, hosts);
+    let mut strictest = (call.tool, own.stance);
+    for name in around.also_called {
+        let stance = around.policy.ruling(name, hosts).stance;
+        if stance > strictest.1 {
+            strictest = (name, stance);
+        }
+    }
+    let (name, stance) = strictest;
+    (name, Ruling { stance, waived: own.waived })
 }
 
 /// Every address among the arguments, and where it came from. `None` is one that is not usable.
@@ -170,12 +244,17 @@ fn origin_of(
     let is_own = |address: &Address, kind: AddressKind| {
         kind == AddressKind::Typed || opened == Some(address.origin())
     };
-    let by_evidence = |address| is_own(address, around.evidence.of_address(address).address_kind());
+    let by_evidence =
+        |address: &Address| is_own(address, around.evidence.of_address(address).address_kind());
     let goes = if !addresses.is_empty() {
         addresses.iter().all(|(it, kind)| it.as_ref().is_some_and(|it| is_own(it, *kind)))
     } else if acts_on_page(call.tool) {
-        let all = [page.current.as_ref(), page.leads_to.as_ref()];
-        page.current.is_some() && all.into_iter().flatten().all(by_evidence)
+        let leads_to_own = match &page.leads_to {
+            LeadsTo::Nowhere => true,
+            LeadsTo::Address(address) => by_evidence(address),
+            LeadsTo::Unusable(_) => false,
+        };
+        page.current.as_ref().is_some_and(by_evidence) && leads_to_own
     } else {
         return OriginKind::NoPage;
     };
@@ -201,5 +280,7 @@ fn sends_text(tool: &str) -> bool {
     !["collection.", "source.", "artifact.", "transform."].iter().any(|it| tool.starts_with(it))
 }
 
+/// A call of another program.
+const INTEGRATION: &str = "integration.invoke";
 /// More than a person reads before saying yes.
 const MOST_SHOWN: usize = 32;

@@ -21,8 +21,8 @@ pub use audit::{ApprovalMark, AuditRow, Audited};
 pub use binding::Binding;
 pub use call::{
     Address, AddressKind, ArgumentSource, Budget, Call, CallFacts, Evidence, FieldHints, FieldKind,
-    Judged, Limits, OriginKind, Page, Provenance, Question, Reading, Sensitive, ShownArgument,
-    Surroundings, Taint, hosts_named, judge_call,
+    Judged, LeadsTo, Limits, Offer, OriginKind, Page, Provenance, Question, Reading, Scope,
+    Sensitive, ShownArgument, Surroundings, Taint, hosts_named, judge_call,
 };
 pub use command::{Assessment, Place, Verdict, assess};
 pub use doc::{PolicyDoc, PolicyError};

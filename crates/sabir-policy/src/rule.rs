@@ -54,6 +54,8 @@ pub enum RuleId {
     PolicyAsks,
     #[serde(rename = "call.not-strict")]
     CallNotStrict,
+    #[serde(rename = "call.not-offered")]
+    CallNotOffered,
     #[serde(rename = "call.credential-field")]
     CallCredentialField,
     #[serde(rename = "call.payment-field")]
@@ -76,6 +78,8 @@ pub enum RuleId {
     CallSensitiveText,
     #[serde(rename = "call.other-origin")]
     CallOtherOrigin,
+    #[serde(rename = "call.other-collection")]
+    CallOtherCollection,
     #[serde(rename = "call.unknown-field")]
     CallUnknownField,
     #[serde(rename = "call.destructive")]
@@ -266,6 +270,12 @@ impl RuleId {
                 "the answer had to be repaired or was not what it should be, and such an answer runs nothing",
                 "an answer that is valid as it stands",
             ),
+            Self::CallNotOffered => (
+                "call.not-offered",
+                "not_offered",
+                "the model was not told of this tool for this question",
+                "a question that is asked with this tool",
+            ),
             Self::CallCredentialField => (
                 "call.credential-field",
                 "credential_field",
@@ -331,6 +341,12 @@ impl RuleId {
                 "other_origin",
                 "this leads away from the site that the user opened",
                 "a person's yes, or the user's typing the address",
+            ),
+            Self::CallOtherCollection => (
+                "call.other-collection",
+                "other_collection",
+                "this reaches beyond the collection that the question is about",
+                "a person's yes, or the user's naming it by its id",
             ),
             Self::CallUnknownField => (
                 "call.unknown-field",

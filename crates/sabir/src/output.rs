@@ -1,7 +1,7 @@
 //! Standard output for machines, standard error for people.
 
 use std::ffi::OsStr;
-use std::io::{self, BufWriter, IsTerminal, StderrLock, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Stderr, StdoutLock, Write};
 
 /// Standard output, buffered.
 ///
@@ -56,17 +56,17 @@ impl Write for Output {
     }
 }
 
-/// Standard error. When it cannot be written to there is nobody left to tell, so failures to write
-/// are ignored.
+/// Standard error, a line at a time: others write there meanwhile, such as whoever asks a question.
+/// When it cannot be written to there is nobody left to tell, so failures to write are ignored.
 #[derive(Debug)]
 pub(crate) struct Notes {
-    inner: StderrLock<'static>,
+    inner: Stderr,
     pub(crate) colour: Colour,
 }
 
 impl Notes {
     pub(crate) fn stderr() -> Self {
-        let inner = io::stderr().lock();
+        let inner = io::stderr();
         let colour = Colour::choose(
             inner.is_terminal(),
             std::env::var_os("NO_COLOR").as_deref(),
@@ -81,7 +81,7 @@ impl Notes {
     }
 
     pub(crate) fn line(&mut self, text: impl std::fmt::Display) {
-        let _ = writeln!(self.inner, "{text}");
+        let _ = self.inner.write_all(format!("{text}\n").as_bytes());
     }
 }
 

@@ -1,23 +1,27 @@
 //! One question, from the packet to the record: the model is asked, its citations are held against
 //! the sources, what it proposes goes through the gate, and everything is kept.
 
+use std::collections::BTreeSet;
+
+use sabir_base::text::clip_counted;
 use sabir_document::Document;
 use sabir_engine::Usage;
 use sabir_llmcp::{
     Answer, CallId, ContextContent, ContextDocument, DocId, Mode, OutputFormat, Request, Task,
-    TaskName, Text, ToolCall, ToolName, ToolResult, ToolStatus, Trust, read_answer, redact_packet,
+    TaskName, Text, ToolCall, ToolName, ToolResult, ToolStatus, Trust, read_answer,
     redact_packet_within, redact_text,
 };
-use sabir_policy::{Outcome, Reading as Read};
+use sabir_policy::{Labels, Outcome, Reading as Read, RuleId, Taint};
 use sabir_store::library::{
-    ChatId, ChatRole, Collection, CollectionId, Fault, MAX_PACKET, NewChatEvent, NewRun, Turn,
+    ArtifactId, ChatEvent, ChatId, ChatRole, Collection, CollectionId, Fault, MAX_MESSAGE,
+    MAX_PACKET, NewChatEvent, NewRun, Turn,
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::cited::{Cited, verify};
-use super::context::{Context, evidence_of, follow_up, request, wrong};
+use super::context::{Carried, Context, TAINT, evidence_of, follow_up, request, wrong};
 use super::data::{check_data, check_schema};
 use super::gate::{Around, CallReport, Door, Petition};
 use super::input::Reading;
@@ -66,15 +70,33 @@ pub(super) struct Wanted<'a> {
     pub(super) task: Task,
     pub(super) tools: ToolSet,
     pub(super) context: Context,
-    /// The collection that it is asked for, or another word for who asks.
-    pub(super) actor: String,
+    /// What it is asked for.
+    pub(super) errand: Errand,
     pub(super) person: Option<&'a mpsc::Sender<Petition>>,
+}
+
+/// What a model is asked for, so that what it costs is kept beside it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Errand {
+    pub(super) collection: Option<CollectionId>,
+    /// The question.
+    pub(super) chat: Option<ChatId>,
+    pub(super) artifact: Option<ArtifactId>,
+}
+
+impl Errand {
+    /// Who acts, by the word of the audit.
+    fn actor(&self) -> String {
+        self.collection.as_ref().map_or_else(|| "page".to_owned(), ToString::to_string)
+    }
 }
 
 /// What came of it, before it is kept where it belongs.
 pub(super) struct Outcomes {
     pub(super) answered: Answered,
-    runs: Vec<NewRun>,
+    /// What keeps the answer from being as it should.
+    fault: Option<String>,
+    taint: Taint,
     tool_calls: Vec<Value>,
     tool_results: Vec<Value>,
 }
@@ -99,17 +121,22 @@ impl Desk {
                 self.with_library(move |library| library.recent_chat(&id, None, MOST_HISTORY));
             context.add_history(&said.await?)?;
         }
-        let turn = self.keep_question(&collection, &ask.question).await?;
+        let asked = self.keep_question(&collection, &ask.question).await?;
+        let errand = Errand {
+            collection: Some(collection.id.clone()),
+            chat: Some(asked.id),
+            artifact: None,
+        };
         let wanted = Wanted {
             question: &ask.question,
             task: Task { name: TaskName::Answer, args: Map::new() },
             tools: ask.tools,
             context,
-            actor: collection.id.to_string(),
+            errand,
             person,
         };
         let outcomes = self.perform(wanted, stop).await?;
-        self.keep_answer(&collection, turn, outcomes).await
+        self.keep_answer(&collection, asked.turn, outcomes).await
     }
 
     /// Sums up one page. Nothing is kept but the run.
@@ -123,7 +150,8 @@ impl Desk {
         let mut args = Map::new();
         args.insert("style".to_owned(), json!(style.unwrap_or("concise")));
         let task = Task { name: TaskName::Summarize, args };
-        self.of_page(reading, name, "summarize this page", task, stop).await
+        let outcomes = self.of_page(reading, name, "summarize this page", task, stop).await?;
+        Ok(outcomes.answered)
     }
 
     /// Fills a JSON Schema from one page. Nothing is kept but the run.
@@ -138,7 +166,14 @@ impl Desk {
         let mut args = Map::new();
         args.insert("schema".to_owned(), schema.clone());
         let task = Task { name: TaskName::Extract, args };
-        self.of_page(reading, name, "extract the fields of the schema", task, stop).await
+        let question = "extract the fields of the schema";
+        let Outcomes { answered, fault, .. } =
+            self.of_page(reading, name, question, task, stop).await?;
+        match fault {
+            // That there is nothing to be found is said by an answer that is as it should be.
+            Some(reason) if answered.data.is_none() => Err(DeskError::Unreadable { reason }),
+            _ => Ok(answered),
+        }
     }
 
     async fn of_page(
@@ -148,18 +183,16 @@ impl Desk {
         question: &str,
         task: Task,
         stop: &CancellationToken,
-    ) -> Result<Answered, DeskError> {
+    ) -> Result<Outcomes, DeskError> {
         let wanted = Wanted {
             question,
             task,
             tools: ToolSet::None,
             context: Context::of_page(reading, name)?,
-            actor: "page".to_owned(),
+            errand: Errand::default(),
             person: None,
         };
-        let outcomes = self.perform(wanted, stop).await?;
-        self.keep_runs(outcomes.runs, None, None).await?;
-        Ok(outcomes.answered)
+        self.perform(wanted, stop).await
     }
 
     /// Asks, reads, verifies; carries out what may be carried out, and asks again with the results.
@@ -168,13 +201,23 @@ impl Desk {
         wanted: Wanted<'_>,
         stop: &CancellationToken,
     ) -> Result<Outcomes, DeskError> {
-        let Wanted { question, task, tools, mut context, actor, person } = wanted;
+        let Wanted { question, task, tools, mut context, errand, person } = wanted;
         let names = tools.names();
         let documents = std::mem::take(&mut context.documents);
         let kind = task.name.as_str().to_owned();
         let mut asked = request(question, task, OutputFormat::Json, documents)?;
-        let mut door = Door { desk: self, actor, person, stop, calls_made: 0, asks_made: 0 };
-        let (mut runs, mut calls) = (Vec::new(), Vec::new());
+        let mut door = Door {
+            desk: self,
+            actor: errand.actor(),
+            person,
+            stop,
+            offered: names.clone(),
+            collection: errand.collection.clone(),
+            made: BTreeSet::new(),
+            calls_made: 0,
+            asks_made: 0,
+        };
+        let mut calls = Vec::new();
         let (mut tool_calls, mut tool_results) = (Vec::new(), Vec::new());
         for step in 1.. {
             let started = now_ms();
@@ -182,25 +225,34 @@ impl Desk {
                 Ok(said) => said,
                 Err(error) => {
                     let fault = Fault::new(error.code(), error.to_string());
-                    runs.push(self.run_of(&kind, &asked, started, Err(fault)));
-                    self.keep_runs(runs, None, None).await?;
+                    self.keep_run(self.run_of(&kind, &asked, started, Err(fault), &errand)).await?;
                     return Err(error);
                 }
             };
             let answer = read_answer(&said.text, &asked, &check_data);
-            runs.push(self.run_of(&kind, &asked, started, Ok((&said, &answer))));
+            // At once: what comes now may fail, and this was paid for.
+            let run = self.run_of(&kind, &asked, started, Ok((&said, &answer)), &errand);
+            self.keep_run(run).await?;
             if answer.tool_calls.is_empty() || step == MOST_STEPS {
+                if answer.data.is_none() && answer.document.to_markdown().trim().is_empty() {
+                    return Err(DeskError::NoAnswer);
+                }
+                let fault = fault_of(&answer);
                 let answered = self.answered(answer, &said, calls, &context);
-                return Ok(Outcomes { answered, runs, tool_calls, tool_results });
+                let taint = context.taint;
+                return Ok(Outcomes { answered, fault, taint, tool_calls, tool_results });
             }
             let mut results = Vec::new();
             for (number, call) in answer.tool_calls.iter().enumerate() {
+                if stop.is_cancelled() {
+                    return Err(DeskError::Stopped);
+                }
                 let (report, result) =
                     self.propose(&mut door, call, step, number, &asked, &context).await?;
                 tool_calls.push(json!({
                     "id": report.call_id, "name": report.tool, "outcome": report.outcome,
                     "reason": report.reason_code,
-                    "arguments": redact_packet(&call.call.arguments()),
+                    "arguments": redact_packet_within(&call.call.arguments(), MOST_ARGUMENTS),
                 }));
                 tool_results.push(json!({
                     "id": report.call_id, "status": result.status.as_str(),
@@ -210,6 +262,9 @@ impl Desk {
                 let trust = result.most_trust();
                 if trust == Trust::Untrusted {
                     context.taint.untrusted.insert(doc_id.clone());
+                }
+                if report.result.is_some() && reads_private(call) {
+                    context.taint.private.insert(doc_id.clone());
                 }
                 results.push(ContextDocument {
                     doc_id: DocId::new(doc_id).map_err(wrong)?,
@@ -239,12 +294,16 @@ impl Desk {
         let tool = call.call.name();
         let spot = self.spot(&call.call).await;
         let evidence = evidence_of(asked);
+        let reach = self.reach(&call.call, door, &evidence).await;
         let around = Around {
             evidence: &evidence,
             taint: &context.taint,
             reading: Read::Strict,
             page: spot.as_ref().map(|spot| &spot.page),
             field: spot.as_ref().and_then(|spot| spot.hints()),
+            scope: reach.scope,
+            also_called: &reach.also_called,
+            hosts: &reach.hosts,
         };
         let mut report = door.pass(&call_id, call, &around).await?;
         let call_id = CallId::new(call_id).map_err(wrong)?;
@@ -252,6 +311,7 @@ impl Desk {
             Outcome::Allow => match self.carry_out(&call.call, door).await {
                 Ok(payload) => {
                     self.note_opened(&call.call, &evidence).await;
+                    door.made.extend(made_by(tool, &payload));
                     (ToolStatus::Ok, None, payload)
                 }
                 Err(failure) => {
@@ -259,6 +319,10 @@ impl Desk {
                     (ToolStatus::Error, Some(failure.code), payload)
                 }
             },
+            _ if report.reason_code == RuleId::CallNotOffered.reason_code() => {
+                let payload = json!({ "message": report.reason, "reason": report.reason_code });
+                (ToolStatus::Error, Some("UNSUPPORTED_TOOL".to_owned()), payload)
+            }
             Outcome::Ask | Outcome::Deny => {
                 let payload = json!({ "message": report.reason, "reason": report.reason_code });
                 (ToolStatus::Cancelled, Some("NOT_ALLOWED".to_owned()), payload)
@@ -281,6 +345,9 @@ impl Desk {
     ) -> Answered {
         let mut notes: Vec<String> = answer.notes.iter().map(ToString::to_string).collect();
         notes.extend(said.note.clone().filter(|note| !note.is_empty()));
+        if let Some(fault) = fault_of(&answer) {
+            notes.push(format!("the answer has a fault, so that it is only shown: {fault}"));
+        }
         if context.left_out > 0 {
             notes.push(format!("{} sources are too long to be read", context.left_out));
         }
@@ -303,19 +370,18 @@ impl Desk {
         &self,
         collection: &Collection,
         question: &str,
-    ) -> Result<u64, DeskError> {
+    ) -> Result<ChatEvent, DeskError> {
         let id = collection.id.clone();
         let event = NewChatEvent {
             role: ChatRole::User,
             turn: Turn::Next,
-            markdown: redact_text(question).into_owned(),
+            markdown: fit_message(&redact_text(question)),
             tool_calls: None,
             tool_results: None,
             model: None,
             citations: Vec::new(),
         };
-        let kept = self.with_library(move |library| library.append_chat(&id, &event, now_ms()));
-        Ok(kept.await?.turn)
+        self.with_library(move |library| library.append_chat(&id, &event, now_ms())).await
     }
 
     async fn keep_answer(
@@ -324,42 +390,32 @@ impl Desk {
         turn: u64,
         outcomes: Outcomes,
     ) -> Result<Answered, DeskError> {
-        let Outcomes { mut answered, runs, tool_calls, tool_results } = outcomes;
+        let Outcomes { mut answered, taint, tool_calls, tool_results, .. } = outcomes;
         let id = collection.id.clone();
         let list =
             |values: Vec<Value>| (!values.is_empty()).then(|| Value::Array(values).to_string());
         let event = NewChatEvent {
             role: ChatRole::Assistant,
             turn: Turn::Of(turn),
-            markdown: redact_text(&answered.document.to_markdown()).into_owned(),
+            markdown: fit_message(&redact_text(&answered.document.to_markdown())),
             tool_calls: list(tool_calls),
             tool_results: list(tool_results),
             model: Some(
-                json!({ "provider": self.0.model.provider(), "model": answered.model }).to_string(),
+                json!({
+                    "provider": self.0.model.provider(), "model": answered.model,
+                    TAINT: Carried::from_taint(&taint).names(),
+                })
+                .to_string(),
             ),
             citations: answered.citations.iter().map(Cited::to_keep).collect(),
         };
         let kept = self.with_library(move |library| library.append_chat(&id, &event, now_ms()));
-        let chat = kept.await?.id;
-        self.keep_runs(runs, Some(collection.id.clone()), Some(chat.clone())).await?;
-        answered.chat = Some(chat);
+        answered.chat = Some(kept.await?.id);
         Ok(answered)
     }
 
-    pub(super) async fn keep_runs(
-        &self,
-        runs: Vec<NewRun>,
-        collection: Option<CollectionId>,
-        chat: Option<ChatId>,
-    ) -> Result<(), DeskError> {
-        self.with_library(move |library| {
-            for run in runs {
-                let (collection_id, chat_id) = (collection.clone(), chat.clone());
-                library.record_run(&NewRun { collection_id, chat_id, ..run })?;
-            }
-            Ok(())
-        })
-        .await
+    async fn keep_run(&self, run: NewRun) -> Result<(), DeskError> {
+        self.with_library(move |library| library.record_run(&run)).await.map(drop)
     }
 
     /// What is kept of one call of a model: redacted, and without the bodies of documents.
@@ -369,6 +425,7 @@ impl Desk {
         asked: &Request,
         started: u64,
         outcome: Result<(&Said, &Answer), Fault>,
+        errand: &Errand,
     ) -> NewRun {
         let usage = |outcome: &Result<(&Said, &Answer), Fault>| -> Option<Usage> {
             outcome.as_ref().ok()?.0.usage
@@ -385,10 +442,10 @@ impl Desk {
             kind: kind.to_owned(),
             provider: self.0.model.provider().to_owned(),
             model: self.0.model.name().to_owned(),
-            collection_id: None,
+            collection_id: errand.collection.clone(),
             source_id: None,
-            chat_id: None,
-            artifact_id: None,
+            chat_id: errand.chat.clone(),
+            artifact_id: errand.artifact.clone(),
             input_tokens: usage(&outcome).map(|it| it.input),
             output_tokens: usage(&outcome).map(|it| it.output),
             cost_usd_micros: None,
@@ -398,12 +455,6 @@ impl Desk {
             response_redacted: outcome.as_ref().ok().map(response),
             fault: outcome.err(),
         }
-    }
-}
-
-impl Outcomes {
-    pub(super) fn into_parts(self) -> (Answered, Vec<NewRun>) {
-        (self.answered, self.runs)
     }
 }
 
@@ -420,6 +471,47 @@ impl ToolSet {
     }
 }
 
+/// What keeps an answer from being as it should, and where: the first thing, and how many more.
+fn fault_of(answer: &Answer) -> Option<String> {
+    if matches!(answer.mode, Mode::Strict | Mode::Markdown) {
+        return None;
+    }
+    let mut problems = answer.problems.iter().filter(|it| it.is_error());
+    let first = problems.next().or(answer.problems.first())?;
+    let place = if first.pointer.is_empty() { "the whole" } else { &first.pointer };
+    let more = match problems.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Some(format!("{place}: {}{more}", first.diagnostic.message))
+}
+
+/// Whether what comes back is the user's own.
+fn reads_private(call: &ToolCall) -> bool {
+    let arguments = call.call.arguments();
+    let arguments = arguments.as_object().cloned().unwrap_or_default();
+    Labels::of_tool(call.call.name().as_str(), &arguments).reads_private
+}
+
+/// What the turn may use from now on, because it has made it.
+fn made_by(tool: ToolName, payload: &Value) -> Option<String> {
+    let key = match tool {
+        ToolName::CreateCollection => "collectionId",
+        ToolName::SaveArtifact | ToolName::RunTransform => "artifactId",
+        _ => return None,
+    };
+    payload.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// As much of a message as the library keeps; who asked has seen all of it.
+fn fit_message(markdown: &str) -> String {
+    clip_counted(markdown, MAX_MESSAGE - CUT_WORDS).into_owned()
+}
+
+/// What says how much was cut.
+const CUT_WORDS: usize = 64;
+/// Of the arguments of one call, as they are kept beside the answer.
+const MOST_ARGUMENTS: usize = 16 * 1024;
 /// What was said long ago matters less than the sources.
 const MOST_HISTORY: usize = 12;
 /// A model that has not answered by then goes round in circles.

@@ -6,14 +6,19 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use sabir_base::text::one_line;
 use sabir_document::{Cites, Document};
 use sabir_export::{Artifact as Exported, Format, Reference, export, file_name};
 use sabir_llmcp::{Task, TaskName};
-use sabir_store::library::{ArtifactId, Begun, CollectionId, Fault, NewArtifact, SourceId, Worker};
+use sabir_store::Hash;
+use sabir_store::library::{
+    ArtifactId, ArtifactStatus, Begun, CollectionId, Fault, MAX_TITLE, NewArtifact, SourceId,
+    Worker,
+};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{Answered, ToolSet, Wanted};
+use super::answer::{Answered, Errand, ToolSet, Wanted};
 use super::cited::Cited;
 use super::moment::{now_ms, written};
 use super::{Desk, DeskError};
@@ -94,6 +99,7 @@ impl Desk {
             return Err(DeskError::refused(format!("{title:?} has no captured source yet")));
         }
         let title = format!("{}: {}", collection.title, kind.replace('_', " "));
+        let title = one_line(&title, MAX_TITLE - 1);
         let source_ids =
             context.texts.iter().filter_map(|text| SourceId::parse(&text.id)).collect();
         let new = NewArtifact {
@@ -103,7 +109,7 @@ impl Desk {
             tags: collection.tags.clone(),
             source_ids,
             config: Value::Object(config.clone()).to_string(),
-            dedupe_key: None,
+            dedupe_key: Some(same_work(&collection.id, kind, config)),
         };
         let (worker, begun) = self
             .with_library(move |library| {
@@ -113,7 +119,10 @@ impl Desk {
             })
             .await?;
         let id = match begun {
-            Begun::Started(id) | Begun::AlreadyRunning(id) => id,
+            Begun::Started(id) => id,
+            Begun::AlreadyRunning(id) => {
+                return Err(DeskError::refused(format!("the same is being made just now: {id}")));
+            }
         };
         let mut args = Map::new();
         args.insert("type".to_owned(), json!(kind));
@@ -124,21 +133,26 @@ impl Desk {
             task: Task { name: TaskName::Transform, args },
             tools: ToolSet::None,
             context,
-            actor: collection.id.to_string(),
+            errand: Errand {
+                collection: Some(collection.id.clone()),
+                chat: None,
+                artifact: Some(id.clone()),
+            },
             person: None,
         };
         match self.perform(wanted, stop).await {
             Ok(outcomes) => {
-                let (answered, runs) = outcomes.into_parts();
+                let answered = outcomes.answered;
                 let markdown = answered.document.to_markdown();
                 let citations: Vec<_> = answered.citations.iter().map(Cited::to_keep).collect();
                 let artifact = id.clone();
-                self.with_library(move |_| {
+                let finished = self.with_library(move |_| {
                     worker.finish_artifact(&artifact, &markdown, &citations, now_ms())
-                })
-                .await?;
-                self.keep_runs(runs, Some(collection.id), None).await?;
-                Ok(Made { id, title, answered })
+                });
+                match finished.await? {
+                    true => Ok(Made { id, title, answered }),
+                    false => Err(DeskError::refused(format!("{id} was cancelled meanwhile"))),
+                }
             }
             Err(error) => {
                 let fault = Fault::new(error.code(), error.to_string());
@@ -163,6 +177,16 @@ impl Desk {
                 Ok((library.artifact(&wanted)?, citations, titles))
             })
             .await?;
+        let state = match artifact.status {
+            ArtifactStatus::Completed => None,
+            ArtifactStatus::Running => Some("is still being made"),
+            ArtifactStatus::Failed => Some("could not be made"),
+            ArtifactStatus::Cancelled => Some("was cancelled"),
+        };
+        if let Some(state) = state {
+            let why = artifact.fault.map_or_else(String::new, |fault| format!(": {}", fault.text));
+            return Err(DeskError::refused(format!("{} {state}{why}", artifact.id)));
+        }
         let references = citations
             .into_iter()
             .map(|citation| Reference {
@@ -217,6 +241,12 @@ pub fn write_new(
         }
     }
     Err(DeskError::Export { reason: format!("there are {MOST_COPIES} files of that name") })
+}
+
+/// The same for the same work, so that two do not do it at the same time.
+fn same_work(collection: &CollectionId, kind: &str, config: &Map<String, Value>) -> String {
+    let work = json!(["transform", collection, kind, config]).to_string();
+    Hash::of(work.as_bytes()).to_string()
 }
 
 const MOST_COPIES: usize = 100;

@@ -25,11 +25,17 @@ pub struct Cited {
     pub how: String,
     /// The address that jumps to the words.
     pub link: Option<String>,
+    /// What the words were looked up in.
     #[serde(skip)]
-    pub(super) version: Option<VersionId>,
+    pub version: Option<VersionId>,
 }
 
 impl Cited {
+    /// Whether it only keeps a number: nothing of it could be looked up.
+    pub fn is_unreadable(&self) -> bool {
+        self.how == UNREADABLE
+    }
+
     pub(super) fn to_keep(&self) -> NewCitation {
         let place = self.start.zip(self.end).map(|(start, end)| start as u64..end as u64);
         NewCitation {
@@ -68,6 +74,9 @@ pub(super) fn verify(citations: &[Citation], texts: &[Citable]) -> Vec<Cited> {
         .collect();
     let cited = |(number, citation): (usize, &Citation)| {
         let name = name_of(citation);
+        if !citation.is_checkable() {
+            return Cited::unreadable(number, name);
+        }
         let quote = citation.quote.as_deref().unwrap_or_default();
         let verdict = verify_citation(quote, name, &sources);
         let text = texts.iter().find(|text| text.id == name);
@@ -83,6 +92,23 @@ fn name_of(citation: &Citation) -> &str {
 }
 
 impl Cited {
+    /// Of a citation that names no source or has no words: it keeps its number, and proves nothing.
+    fn unreadable(number: usize, name: &str) -> Self {
+        Self {
+            number,
+            quote: String::new(),
+            status: CitationStatus::Unverified,
+            source_id: name.to_owned(),
+            title: String::new(),
+            url: None,
+            start: None,
+            end: None,
+            how: UNREADABLE.to_owned(),
+            link: None,
+            version: None,
+        }
+    }
+
     fn new(number: usize, name: &str, verdict: Verdict, text: Option<&Citable>) -> Self {
         let is_found = verdict.how.is_some();
         let how = match verdict.reason {
@@ -110,3 +136,6 @@ impl Cited {
         }
     }
 }
+
+/// There is nothing that could be looked up.
+const UNREADABLE: &str = "unreadable";

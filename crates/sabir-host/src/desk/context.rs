@@ -8,6 +8,7 @@ use sabir_llmcp::{
 };
 use sabir_policy::{Evidence, Taint};
 use sabir_store::library::{ChatEvent, ChatRole, Collection, SourceLink, VersionText};
+use serde_json::Value;
 
 use super::collect::note_redacted;
 use super::input::Reading;
@@ -147,7 +148,7 @@ impl Context {
         Ok(context)
     }
 
-    /// Puts what was said before in front of the documents.
+    /// Puts what was said before behind the documents. An answer brings along what it was made from.
     pub(super) fn add_history(&mut self, events: &[ChatEvent]) -> Result<(), DeskError> {
         for event in events {
             let (role, trust) = match event.role {
@@ -161,14 +162,57 @@ impl Context {
                 role,
                 markdown: event.markdown.clone(),
             };
+            let doc_id = format!("doc:chat:{}", event.num);
+            if event.role == ChatRole::Assistant {
+                Carried::by(event).taint(&doc_id, &mut self.taint);
+            }
             self.documents.push(ContextDocument {
-                doc_id: DocId::new(format!("doc:chat:{}", event.num)).map_err(wrong)?,
+                doc_id: DocId::new(doc_id).map_err(wrong)?,
                 trust,
                 source: None,
                 content: ContextContent::ConversationTurn(content),
             });
         }
         Ok(())
+    }
+}
+
+/// What an answer was made from, as it is kept beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Carried {
+    untrusted: bool,
+    private: bool,
+}
+
+impl Carried {
+    pub(super) fn from_taint(taint: &Taint) -> Self {
+        Self { untrusted: !taint.untrusted.is_empty(), private: !taint.private.is_empty() }
+    }
+
+    pub(super) fn names(self) -> Vec<&'static str> {
+        let all = [(self.untrusted, UNTRUSTED), (self.private, PRIVATE)];
+        all.into_iter().filter_map(|(is_so, name)| is_so.then_some(name)).collect()
+    }
+
+    /// An answer that does not say was made from anything.
+    fn by(event: &ChatEvent) -> Self {
+        let kept = event.model.as_deref().and_then(|it| serde_json::from_str::<Value>(it).ok());
+        match kept.as_ref().and_then(|it| it.get(TAINT)?.as_array()) {
+            Some(names) => Self {
+                untrusted: names.iter().any(|it| it == UNTRUSTED),
+                private: names.iter().any(|it| it == PRIVATE),
+            },
+            None => Self { untrusted: true, private: true },
+        }
+    }
+
+    fn taint(self, doc_id: &str, taint: &mut Taint) {
+        if self.untrusted {
+            taint.untrusted.insert(doc_id.to_owned());
+        }
+        if self.private {
+            taint.private.insert(doc_id.to_owned());
+        }
     }
 }
 
@@ -316,6 +360,10 @@ pub(super) fn wrong(error: ValueError) -> DeskError {
 
 /// The name of a page that is read by itself.
 pub(super) const PAGE: &str = "doc:web:summary";
+/// Beside the name of the model that answered: what it had read.
+pub(super) const TAINT: &str = "taint";
+const UNTRUSTED: &str = "untrusted";
+const PRIVATE: &str = "private";
 const MOST_LINKS: usize = 40;
 const PAGE_OF_ROWS: usize = 500;
 /// Of all sources together; a request may have thirty-two megabytes with everything.

@@ -15,10 +15,12 @@ pub enum DeskError {
     Model {
         reason: String,
     },
-    /// The model answered with nothing that can be shown.
+    /// What the model answered cannot be used for what was asked.
     Unreadable {
         reason: String,
     },
+    /// The model answered with nothing at all.
+    NoAnswer,
     /// What was asked for makes no sense here.
     Refused {
         reason: String,
@@ -49,6 +51,7 @@ impl DeskError {
             Self::Input(error) => error.code(),
             Self::Model { .. } => "model",
             Self::Unreadable { .. } => "unreadable_answer",
+            Self::NoAnswer => "no_answer",
             Self::Refused { .. } => "refused",
             Self::Export { .. } => "export",
             Self::Browser { .. } => "browser",
@@ -65,6 +68,7 @@ impl fmt::Display for DeskError {
             Self::Input(error) => write!(f, "{error}"),
             Self::Model { reason } => write!(f, "the model did not answer: {reason}"),
             Self::Unreadable { reason } => write!(f, "the answer cannot be read: {reason}"),
+            Self::NoAnswer => f.write_str("the model gave no answer"),
             Self::Refused { reason } | Self::Browser { reason } => f.write_str(reason),
             Self::Export { reason } => write!(f, "it cannot be written in that form: {reason}"),
             Self::Random { reason } => write!(f, "there are no random numbers: {reason}"),

@@ -1,13 +1,15 @@
 //! Between what a model proposes and what happens: every call is judged, the decision is written
 //! down, and where a person has to say yes, they are asked. A yes is for one call, once.
 
-use sabir_llmcp::ToolCall;
+use std::collections::BTreeSet;
+
+use sabir_llmcp::{ToolCall, ToolName, redact_text};
 use sabir_policy::{
     Approval, ApprovalMark, ApprovalPolicy, AuditRow, Binding, Call, Evidence, FieldHints, Judged,
-    Outcome, Page, Question, Reading, Surroundings, Taint, judge_call,
+    Offer, Outcome, Page, Question, Reading, Scope, Surroundings, Taint, judge_call,
 };
 use sabir_store::Hash;
-use sabir_store::library::{ApprovalAnswer, NewApproval, Spent};
+use sabir_store::library::{ApprovalAnswer, ApprovalState, CollectionId, NewApproval, Spent};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
@@ -33,6 +35,8 @@ pub struct CallReport {
     pub outcome: Outcome,
     pub reason_code: String,
     pub reason: String,
+    /// What became of the question, if there was one.
+    pub approval: ApprovalMark,
     /// Of a call that was carried out: `ok` or a code such as `STALE_HANDLE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
@@ -45,6 +49,12 @@ pub(super) struct Door<'a> {
     pub(super) actor: String,
     pub(super) person: Option<&'a mpsc::Sender<Petition>>,
     pub(super) stop: &'a CancellationToken,
+    /// What the model was told of. Nothing else happens.
+    pub(super) offered: Vec<ToolName>,
+    /// What the question is about.
+    pub(super) collection: Option<CollectionId>,
+    /// Collections and artifacts that this turn has made, by id.
+    pub(super) made: BTreeSet<String>,
     pub(super) calls_made: u32,
     pub(super) asks_made: u32,
 }
@@ -56,6 +66,18 @@ pub(super) struct Around<'a> {
     pub(super) reading: Reading,
     pub(super) page: Option<&'a Page>,
     pub(super) field: Option<FieldHints<'a>>,
+    pub(super) scope: Scope,
+    pub(super) also_called: &'a [String],
+    pub(super) hosts: &'a [String],
+}
+
+/// What came of a question.
+enum Reply {
+    /// A yes that is good for this very call, once: it was stored, and is used up.
+    Yes(Approval),
+    No,
+    /// It came when the question had expired.
+    Late,
 }
 
 impl Door<'_> {
@@ -80,6 +102,10 @@ impl Door<'_> {
                 page: around.page,
                 field: around.field,
                 reading: around.reading,
+                offer: if self.offered.contains(&tool) { Offer::Made } else { Offer::NotMade },
+                scope: around.scope,
+                also_called: around.also_called,
+                hosts: around.hosts,
                 calls_made: self.calls_made,
                 asks_made: self.asks_made,
                 approval: ApprovalPolicy::OnRequest,
@@ -99,6 +125,7 @@ impl Door<'_> {
             outcome: row.outcome,
             reason_code: row.reason_code,
             reason: row.reason,
+            approval: row.approval,
             result: None,
         })
     }
@@ -109,16 +136,17 @@ impl Door<'_> {
         let binding = judged.binding;
         let (mark, judged) = match self.person {
             None => (ApprovalMark::Unattended, None),
-            Some(person) => match self.answer(person, &judged).await? {
-                Some(mut approval) => match judged.approve(&mut approval, now_ms()) {
+            Some(person) => match self.answer(person, &judged, &row).await? {
+                Reply::Yes(mut approval) => match judged.approve(&mut approval, now_ms()) {
                     Ok(judged) if judged.decision.outcome == Outcome::Allow => {
                         (ApprovalMark::Approved, Some(judged))
                     }
                     Ok(_) => (ApprovalMark::Denied, None),
                     Err(_) => (ApprovalMark::Expired, None),
                 },
-                None if self.stop.is_cancelled() => (ApprovalMark::Aborted, None),
-                None => (ApprovalMark::Denied, None),
+                Reply::Late => (ApprovalMark::Expired, None),
+                Reply::No if self.stop.is_cancelled() => (ApprovalMark::Aborted, None),
+                Reply::No => (ApprovalMark::Denied, None),
             },
         };
         debug_assert!(judged.is_none_or(|judged| judged.binding == binding));
@@ -127,19 +155,19 @@ impl Door<'_> {
         Ok(answered)
     }
 
-    /// A yes that is good for this very call, once: it was stored, and is used up.
     async fn answer(
         &self,
         person: &mpsc::Sender<Petition>,
         judged: &Judged,
-    ) -> Result<Option<Approval>, DeskError> {
+        row: &AuditRow,
+    ) -> Result<Reply, DeskError> {
         let question = judged.question();
         let now = now_ms();
         let approval = Approval::new(judged.binding, now);
         let new = NewApproval {
             binding: hash_of(&judged.binding)?,
             subject: judged.tool.clone(),
-            question: question.in_words(),
+            question: kept_question(row),
             expires_at_ms: approval.expires_at,
         };
         let asked = self.desk.with_library(move |library| library.ask_approval(&new, now)).await?;
@@ -160,7 +188,11 @@ impl Door<'_> {
                 ApprovalAnswer::Deny => Ok(None),
             }
         });
-        Ok(matches!(spent.await?, Some(Spent::Granted(_))).then_some(approval))
+        Ok(match spent.await? {
+            Some(Spent::Granted(_)) => Reply::Yes(approval),
+            Some(Spent::Refused(ApprovalState::Expired)) => Reply::Late,
+            Some(Spent::Refused(_) | Spent::WrongBinding) | None => Reply::No,
+        })
     }
 }
 
@@ -172,6 +204,13 @@ impl Desk {
         self.with_library(move |library| library.append_audit(&[new], at)).await?;
         Ok(())
     }
+}
+
+/// What is stored of a question: enough to know it again, and nothing that is secret. The person saw
+/// all of it.
+fn kept_question(row: &AuditRow) -> String {
+    let AuditRow { subject, reason, preview, arguments_digest, .. } = row;
+    format!("{subject}: {reason}\n{}\narguments: {arguments_digest}", redact_text(preview))
 }
 
 fn hash_of(binding: &Binding) -> Result<Hash, DeskError> {

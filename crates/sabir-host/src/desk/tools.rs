@@ -66,7 +66,10 @@ impl Desk {
             | Tool::Back(_)
             | Tool::Forward(_)
             | Tool::Refresh(_)
-            | Tool::Search(_) => self.browse(tool).await,
+            | Tool::Search(_) => tokio::select! {
+                () = door.stop.cancelled() => Err(Failure::new("FAILED", "somebody said stop")),
+                done = self.browse(tool) => done,
+            },
             Tool::InvokeIntegration(invocation) => self.integrate(invocation, door.stop).await,
             Tool::SaveArtifact(it) => self.save_artifact(it).await,
             Tool::ShareArtifact(it) => self.share_to_target(it).await,

@@ -19,11 +19,21 @@ pub(super) fn name_tools(server: &str, tools: &[&str]) -> Vec<String> {
         if name.len() <= MAX_LENGTH && uses.get(name.as_str()) == Some(&1) {
             return name.clone();
         }
-        // All characters are ASCII by now, so that every index is a boundary.
-        let kept = &name[..name.len().min(MAX_LENGTH - HASH_LENGTH - 1)];
-        format!("{kept}_{}", short_hash(server, tool))
+        hashed_name(name, server, tool)
     };
     plain.iter().zip(tools).map(name).collect()
+}
+
+/// The names that the tool may have: which of them, depends on the other tools of the server.
+pub fn possible_names(server: &str, tool: &str) -> Vec<String> {
+    let alone = name_tools(server, &[tool]);
+    let hashed = hashed_name(&plain_name(server, tool), server, tool);
+    alone.into_iter().chain([hashed]).collect()
+}
+
+fn hashed_name(plain: &str, server: &str, tool: &str) -> String {
+    let kept = &plain[..plain.floor_char_boundary(MAX_LENGTH - HASH_LENGTH - 1)];
+    format!("{kept}_{}", short_hash(server, tool))
 }
 
 fn plain_name(server: &str, tool: &str) -> String {
@@ -63,6 +73,9 @@ mod tests {
             mcp__files__a_b_93553ba0
             mcp__files__xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_5179a044"#]]
         .assert_eq(&names.join("\n"));
+        for (tool, name) in ["read", "a.b", "a/b", &"x".repeat(80)].iter().zip(&names) {
+            assert!(possible_names("files", tool).contains(name), "{name}");
+        }
     }
 
     proptest! {

@@ -48,7 +48,7 @@ fn check(case: &Case, answer: &Answer) {
     expect_file![expected(case)].assert_eq(&show(answer));
 }
 
-/// LC-P40, LC-P41, LC-P42, LC-P43, LC-P44, LC-P47: strict, else mended, else what can be used, else
+/// LC-P40, LC-P41, LC-P42, LC-P43, LC-P44, LC-P47, LC-P49: strict, else mended, else what can be used, else
 /// Markdown.
 #[test]
 fn answers_to_requests_for_json() {

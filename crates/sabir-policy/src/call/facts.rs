@@ -22,6 +22,8 @@ pub struct CallFacts {
     pub field: Option<FieldKind>,
     /// What would be sent looks like something that identifies or opens something.
     pub sensitive: bool,
+    pub offer: Offer,
+    pub scope: Scope,
     pub budget: Budget,
 }
 
@@ -37,6 +39,8 @@ impl CallFacts {
             origin: OriginKind::NoPage,
             field: None,
             sensitive: false,
+            offer: Offer::Made,
+            scope: Scope::Own,
             budget: Budget::Left,
         }
     }
@@ -49,6 +53,24 @@ pub enum Reading {
     Strict,
     /// It was repaired, or accepted although it is not what it should be.
     Loose,
+}
+
+/// Whether the model was told of the tool for this question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offer {
+    Made,
+    NotMade,
+}
+
+/// Whose collection, source or artifact a call names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// None, the collection that the question is about, or what this turn has made.
+    Own,
+    /// Something else of the user's, which they did not name.
+    Other,
 }
 
 /// Where an address came from, from the best to the worst.

@@ -14,7 +14,8 @@ pub fn hosts_named(arguments: &Map<String, Value>) -> BTreeSet<String> {
     leaves(arguments).filter_map(|leaf| leaf.text()).flat_map(hosts_in).collect()
 }
 
-fn hosts_in(text: &str) -> impl Iterator<Item = String> {
+/// The same of one text.
+pub(super) fn hosts_in(text: &str) -> impl Iterator<Item = String> {
     text.match_indices("://").filter_map(|(at, mark)| {
         let rest = &text[at + mark.len()..];
         // Nothing longer is a host; without an end every address would be looked at to the last one.

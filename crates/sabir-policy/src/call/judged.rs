@@ -60,7 +60,7 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ShownArgument {
     pub argument: String,
-    /// Whole, with what is hidden in it spelled out.
+    /// Whole, with what is hidden in it spelled out; it may have several lines.
     pub value: String,
     pub came_from: String,
 }
@@ -71,9 +71,9 @@ impl Judged {
         let shown = leaves.iter().zip(&self.sources).map(|(leaf, source)| {
             let value = leaf.text().map_or_else(|| leaf.value.to_string(), str::to_owned);
             ShownArgument {
-                argument: with_hidden_shown(&leaf.pointer).into_owned(),
+                argument: in_a_row(&leaf.pointer),
                 value: clip_counted(&with_hidden_shown(&value), MAX_SHOWN_BYTES).into_owned(),
-                came_from: with_hidden_shown(&source.provenance.in_words()).into_owned(),
+                came_from: in_a_row(&source.provenance.in_words()),
             }
         });
         Question {
@@ -120,24 +120,79 @@ impl Judged {
 }
 
 impl Question {
-    /// For a terminal, a line each.
+    /// For a terminal. What others wrote never begins a line: a value that does not fit behind its
+    /// name stands on lines of its own, each with a mark in front, so that none passes for ours.
     pub fn in_words(&self) -> String {
         let mut words = format!("{}: {}", self.tool, self.reason);
         for ShownArgument { argument, value, came_from } in &self.arguments {
             // Writing to a string does not fail.
             let argument = argument.trim_start_matches('/');
-            let _ = write!(words, "\n  {argument} = {value}\n    ({came_from})");
+            match rows(value, ROW_COLUMNS).as_slice() {
+                [row] if columns(argument) + columns(row) <= ROW_COLUMNS => {
+                    let _ = write!(words, "\n  {argument} = {row}");
+                }
+                rows => {
+                    let _ = write!(words, "\n  {argument} =");
+                    for row in rows {
+                        let _ = write!(words, "\n    | {row}");
+                    }
+                }
+            }
+            let _ = write!(words, "\n    ({came_from})");
         }
         if self.more_arguments > 0 {
             let _ = write!(words, "\n  and {} more", self.more_arguments);
         }
         if !self.untrusted.is_empty() {
-            let names = with_hidden_shown(&self.untrusted.join(", ")).into_owned();
+            let shown: Vec<String> =
+                self.untrusted.iter().take(MOST_NAMES).map(|it| in_a_row(it)).collect();
+            let names = shown.join(", ");
             let _ = write!(words, "\n  the model has read what strangers wrote: {names}");
+            let more = self.untrusted.len() - shown.len();
+            if more > 0 {
+                let _ = write!(words, " and {more} more");
+            }
         }
         words
     }
 }
 
+/// With its line ends and tabs spelled out, too.
+fn in_a_row(text: &str) -> String {
+    with_hidden_shown(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// The lines of a text, none wider than a terminal breaks by itself.
+fn rows(text: &str, most: usize) -> Vec<String> {
+    let mut rows = Vec::new();
+    for line in text.split('\n') {
+        let (mut row, mut width) = (String::new(), 0);
+        for letter in line.replace('\t', "\\t").chars() {
+            let more = columns_of(letter);
+            if width + more > most {
+                rows.push(std::mem::take(&mut row));
+                width = 0;
+            }
+            row.push(letter);
+            width += more;
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// At most: what is not plain may be wide.
+fn columns_of(letter: char) -> usize {
+    if letter.is_ascii() { 1 } else { 2 }
+}
+
+/// What fits onto a terminal of eighty columns behind the mark.
+const ROW_COLUMNS: usize = 72;
+/// Who has read a hundred documents is not asked with a hundred names.
+const MOST_NAMES: usize = 4;
 /// An address is never longer, so that it is never cut.
 const MAX_SHOWN_BYTES: usize = 32 * 1024;

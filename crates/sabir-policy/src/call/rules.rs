@@ -6,7 +6,7 @@ use crate::rule::RuleId;
 use crate::ruling::{Waivable, Waivers};
 use crate::settings::ApprovalPolicy;
 
-use super::facts::{AddressKind, Budget, CallFacts, FieldKind, OriginKind, Reading};
+use super::facts::{AddressKind, Budget, CallFacts, FieldKind, Offer, OriginKind, Reading, Scope};
 
 impl CallFacts {
     /// What is said to the call, and by which rule.
@@ -16,7 +16,11 @@ impl CallFacts {
         }
         // Private, untrusted and a way out: with all three a stranger's page can carry things away.
         if self.private && self.untrusted && self.labels.egress {
-            return (Outcome::Deny, RuleId::CallExfiltration);
+            // A person can lift this one, so that it counts as a question.
+            return match self.ask(approval, RuleId::CallExfiltration) {
+                (_, rule @ RuleId::CallTooManyAsks) => (Outcome::Deny, rule),
+                _ => (Outcome::Deny, RuleId::CallExfiltration),
+            };
         }
         let is_waived = |it: Option<Waivable>| it.is_some_and(|it| waived.contains(it));
         let mut questions = questions(self, approval).into_iter().flatten();
@@ -41,6 +45,7 @@ impl CallFacts {
 fn hard_denial(facts: &CallFacts) -> Option<RuleId> {
     match facts.field {
         _ if facts.reading == Reading::Loose => Some(RuleId::CallNotStrict),
+        _ if facts.offer == Offer::NotMade => Some(RuleId::CallNotOffered),
         Some(FieldKind::Credential) => Some(RuleId::CallCredentialField),
         Some(FieldKind::Payment) => Some(RuleId::CallPaymentField),
         Some(FieldKind::PersonalId) => Some(RuleId::CallPersonalIdField),
@@ -55,7 +60,7 @@ fn hard_denial(facts: &CallFacts) -> Option<RuleId> {
 type Question = (RuleId, Option<Waivable>);
 
 /// Every reason to ask, the most telling first: it is what the person reads.
-fn questions(facts: &CallFacts, approval: ApprovalPolicy) -> [Option<Question>; 9] {
+fn questions(facts: &CallFacts, approval: ApprovalPolicy) -> [Option<Question>; 10] {
     let labels = facts.labels;
     let when = |applies: bool, rule, waivable| applies.then_some((rule, waivable));
     let acts = labels.egress || labels.has_side_effect();
@@ -80,6 +85,7 @@ fn questions(facts: &CallFacts, approval: ApprovalPolicy) -> [Option<Question>; 
             RuleId::CallOtherOrigin,
             Some(Waivable::OtherOrigin),
         ),
+        when(facts.scope == Scope::Other, RuleId::CallOtherCollection, None),
         when(facts.field == Some(FieldKind::Unknown), RuleId::CallUnknownField, None),
         when(labels.destructive, RuleId::CallDestructive, Some(Waivable::Destructive)),
         when(

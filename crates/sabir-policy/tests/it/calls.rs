@@ -7,8 +7,8 @@ use expect_test::expect_file;
 use proptest::prelude::*;
 use sabir_policy::{
     Action, AddressKind, ApprovalPolicy, Budget, CallFacts, Decision, Facts, FieldKind, Labels,
-    OriginKind, Outcome, Reading, RuleId, Ruling, SandboxPolicy, Stance, ToolEffects, Verdict,
-    Waivable, decide, tool_names,
+    Offer, OriginKind, Outcome, Reading, RuleId, Ruling, SandboxPolicy, Scope, Stance, ToolEffects,
+    Verdict, Waivable, decide, tool_names,
 };
 use serde_json::{Value, json};
 
@@ -89,6 +89,14 @@ fn variants(tool: &str, labels: Labels) -> Vec<(String, CallFacts)> {
         }
     }
     let (_, usual) = variants[0].clone();
+    let takes_name = ["collection.", "source.", "artifact.share", "artifact.open", "transform.run"];
+    let is_new = tool.starts_with("collection.create");
+    if takes_name.iter().any(|it| tool.starts_with(it)) && !is_new {
+        let other = CallFacts { scope: Scope::Other, ..usual };
+        variants.push(("of another collection".to_owned(), other));
+    }
+    let unasked = CallFacts { offer: Offer::NotMade, ..usual };
+    variants.push(("not offered".to_owned(), unasked));
     let loose = CallFacts { reading: Reading::Loose, ..usual };
     variants.push(("answer not strict".to_owned(), loose));
     let no_asks = CallFacts { budget: Budget::NoAsks, ..usual };
@@ -105,7 +113,7 @@ fn word(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).unwrap().as_str().unwrap().to_owned()
 }
 
-/// LC-G1, LC-G2, LC-G11, LC-G12, LC-G15, LC-G16, LC-G17, LC-G18, LC-G19, LC-G20, LC-G21, LC-G22: the
+/// LC-G43, LC-G44, LC-G1, LC-G2, LC-G11, LC-G12, LC-G15, LC-G16, LC-G17, LC-G18, LC-G19, LC-G20, LC-G21, LC-G22: the
 /// whole table, for reading.
 #[test]
 fn the_table_is_as_committed() {
@@ -225,6 +233,12 @@ fn a_turn_has_limits() {
     }
     let asked = CallFacts { budget: Budget::NoAsks, ..CallFacts::plain(Labels::ALL) };
     assert_eq!(plain(asked).rule, RuleId::CallTooManyAsks);
+    // What a person could lift is a question, too: nobody is asked for it a ninth time.
+    let worst = CallFacts { untrusted: true, private: true, ..asked };
+    let decision = plain(worst);
+    assert_eq!(decision.rule, RuleId::CallTooManyAsks);
+    assert!(!decision.yields_to_approval());
+    assert!(plain(CallFacts { budget: Budget::Left, ..worst }).yields_to_approval());
 }
 
 /// LC-G36: every rule has its own reason code, and a remedy in words.
@@ -271,6 +285,8 @@ prop_compose! {
         labels in any_labels(),
         reading in prop::sample::select(vec![Reading::Strict, Reading::Strict, Reading::Loose]),
         [untrusted, private, sensitive] in any::<[bool; 3]>(),
+        offer in prop::sample::select(vec![Offer::Made, Offer::Made, Offer::NotMade]),
+        scope in prop::sample::select(vec![Scope::Own, Scope::Own, Scope::Other]),
         address in prop::option::of(prop::sample::select(vec![
             AddressKind::Typed, AddressKind::Linked, AddressKind::Found, AddressKind::Invented,
             AddressKind::Unusable,
@@ -282,7 +298,10 @@ prop_compose! {
         ])),
         budget in prop::sample::select(vec![Budget::Left, Budget::NoAsks, Budget::NoCalls]),
     ) -> CallFacts {
-        CallFacts { labels, reading, untrusted, private, address, origin, field, sensitive, budget }
+        CallFacts {
+            labels, reading, untrusted, private, address, origin, field, sensitive, offer, scope,
+            budget,
+        }
     }
 }
 
@@ -327,6 +346,8 @@ fn worse(facts: CallFacts, which: usize) -> CallFacts {
         7 => worse.labels.destructive = true,
         8 => worse.address = worse.address.map(|it| it.max(AddressKind::Invented)),
         9 => worse.field = Some(FieldKind::Credential),
+        10 => worse.offer = Offer::NotMade,
+        11 => worse.scope = Scope::Other,
         _ => {
             worse.budget = match facts.budget {
                 Budget::Left => Budget::NoAsks,
@@ -338,8 +359,9 @@ fn worse(facts: CallFacts, which: usize) -> CallFacts {
 }
 
 /// What nobody lifts.
-const HARD: [RuleId; 6] = [
+const HARD: [RuleId; 7] = [
     RuleId::CallNotStrict,
+    RuleId::CallNotOffered,
     RuleId::CallCredentialField,
     RuleId::CallPaymentField,
     RuleId::CallPersonalIdField,
@@ -353,7 +375,7 @@ proptest! {
     /// LC-G23: a fact more against a call never makes the decision milder.
     #[test]
     fn another_fact_never_loosens(
-        facts in any_facts(), which in 0..11usize, approval in any_approval(), ruling in any_ruling(),
+        facts in any_facts(), which in 0..13usize, approval in any_approval(), ruling in any_ruling(),
     ) {
         let before = ask_gate(facts, approval, ruling, false);
         let after = ask_gate(worse(facts, which), approval, ruling, false);

@@ -6,11 +6,11 @@ use std::io::Write as _;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use sabir_engine::ToolCall;
-use sabir_host::load_policy;
+use sabir_host::{load_policy, possible_names};
 use sabir_policy::{
-    Action, ApprovalMark, ApprovalPolicy, AuditRow, Audited, Call, Evidence, Facts, Outcome, Place,
-    PolicyDoc, Reading, SandboxPolicy, Surroundings, Taint, ToolEffects, assess, decide, explain,
-    hosts_named, judge_call, reach, tool_names, writable_roots,
+    Action, ApprovalMark, ApprovalPolicy, AuditRow, Audited, Call, Evidence, Facts, Offer, Outcome,
+    Place, PolicyDoc, Reading, SandboxPolicy, Scope, Surroundings, Taint, ToolEffects, assess,
+    decide, explain, hosts_named, judge_call, reach, tool_names, writable_roots,
 };
 use serde_json::{Map, Value, json};
 
@@ -110,6 +110,10 @@ impl CheckArgs {
             page: None,
             field: None,
             reading: Reading::Strict,
+            offer: Offer::Made,
+            scope: Scope::Own,
+            also_called: &also_called(&self.tool, arguments),
+            hosts: &[],
             calls_made: 0,
             asks_made: 0,
             approval: self.approval(),
@@ -187,6 +191,15 @@ impl CheckArgs {
 
     fn approval(&self) -> ApprovalPolicy {
         self.approval.map(ApprovalPolicy::from).unwrap_or_default()
+    }
+}
+
+/// The names of the tool of another program that a call would use.
+fn also_called(tool: &str, arguments: &Map<String, Value>) -> Vec<String> {
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+    match (tool, text("integration"), text("operation")) {
+        ("integration.invoke", Some(server), Some(tool)) => possible_names(server, tool),
+        _ => Vec::new(),
     }
 }
 

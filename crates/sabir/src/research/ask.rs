@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use sabir_base::text::with_hidden_shown;
-use sabir_host::{Answered, Ask, Cited, Desk, ToolSet};
-use sabir_store::library::SourceId;
+use sabir_host::{Answered, Ask, CallReport, Cited, Desk, ToolSet};
+use sabir_policy::{ApprovalMark, Outcome};
 use tokio::sync::mpsc;
 
 use super::desk::{DeskArgs, Sight, block_on, find};
@@ -25,7 +25,7 @@ use crate::output::{Notes, Output};
 #[command(after_help = "\
 Examples:
   sabir ask -c tides \"When do spring tides come?\"
-  sabir ask -c tides --open 1 \"When do spring tides come?\"
+  sabir ask -c tides --open=1 \"When do spring tides come?\"
   sabir ask -c tides --json \"When do spring tides come?\" | jq .citations
   sabir ask -c tides --tools browser --model NAME --base-url URL \"What has changed since?\"
 
@@ -43,7 +43,7 @@ pub(crate) struct AskArgs {
     #[arg(short = 'c', long, value_name = "NAME")]
     collection: String,
     /// Jump to the passage of this citation: in a browser where it is a page of the web
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     open: Option<usize>,
     /// Which tools the model may propose to use; what has effects is asked for
     #[arg(long, value_enum, value_name = "SET", default_value = "library")]
@@ -99,17 +99,47 @@ impl AskArgs {
             true => writeln!(output, "{}", cited::to_json(&answered))?,
             false => {
                 cited::print(output, &answered)?;
-                for call in &answered.calls {
-                    let outcome = call.result.as_deref().unwrap_or(&call.reason);
-                    let line = format!("{} {}: {outcome}", call.call_id, call.tool);
-                    notes.line(with_hidden_shown(&line));
-                }
+                tell_calls(&answered.calls, notes);
             }
         }
         if let Some(number) = self.open {
             open(&desk, &answered, number, notes)?;
         }
         Ok(Exit::Done)
+    }
+}
+
+/// What became of each call, a line each; those that say the same are told of once.
+fn tell_calls(calls: &[CallReport], notes: &mut Notes) {
+    let mut told: Vec<(&str, String, usize)> = Vec::new();
+    for call in calls {
+        let words = format!("{}: {}", call.tool, in_words(call));
+        match told.iter_mut().find(|(_, same, _)| *same == words) {
+            Some((_, _, count)) => *count += 1,
+            None => told.push((&call.call_id, words, 1)),
+        }
+    }
+    for (id, words, count) in told {
+        let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
+        notes.line(with_hidden_shown(&format!("{id} {words}{times}")));
+    }
+}
+
+fn in_words(call: &CallReport) -> String {
+    if let Some(result) = &call.result {
+        return result.clone();
+    }
+    let CallReport { reason, outcome, .. } = call;
+    let why = match call.approval {
+        ApprovalMark::Denied => return format!("denied by you: {reason}"),
+        ApprovalMark::Unattended => "; nobody was there to be asked",
+        ApprovalMark::Expired => "; the answer came too late",
+        ApprovalMark::Aborted => "; it was stopped",
+        _ => "",
+    };
+    match outcome {
+        Outcome::Allow => reason.clone(),
+        Outcome::Ask | Outcome::Deny => format!("refused: {reason}{why}"),
     }
 }
 
@@ -144,9 +174,9 @@ fn passage(desk: &Desk, citation: &Cited) -> anyhow::Result<String> {
     let (Some(start), Some(end)) = (citation.start, citation.end) else {
         bail!("citation {} is {}: there is no passage", citation.number, citation.status.as_str());
     };
-    let source = SourceId::parse(&citation.source_id).context("the source is in no collection")?;
-    let text = desk.library().current_text(&source)?.context("the source has no text any more")?;
-    let text = text.markdown;
+    // The version that was cited: the source may have been fetched again since.
+    let version = citation.version.as_ref().context("the source is in no collection")?;
+    let text = desk.library().version_text(version)?.markdown;
     let from = text[..text.floor_char_boundary(start)].rfind("\n\n").map_or(0, |at| at + 2);
     let behind = text.floor_char_boundary(end);
     let to = text[behind..].find("\n\n").map_or(text.len(), |at| behind + at);

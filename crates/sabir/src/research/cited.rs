@@ -21,6 +21,9 @@ pub(super) fn print(output: &mut impl Write, answered: &Answered) -> std::io::Re
 
 fn print_one(output: &mut impl Write, cited: &Cited) -> std::io::Result<()> {
     let Cited { number, quote, status, source_id, title, url, .. } = cited;
+    if cited.is_unreadable() {
+        return writeln!(output, "[{number}] {}: the citation cannot be read", status.as_str());
+    }
     let title = if title.is_empty() { source_id } else { title };
     write!(output, "[{number}] {}: {}", status.as_str(), one_line(title, 100))?;
     if let Some(url) = url {
@@ -31,20 +34,21 @@ fn print_one(output: &mut impl Write, cited: &Cited) -> std::io::Result<()> {
 
 /// What `--json` prints.
 pub(super) fn to_json(answered: &Answered) -> Value {
-    let mut object = json!({
+    json!({
         "answer": answered.document.to_markdown(),
         "title": answered.title,
-        "citations": answered.citations,
+        "citations": answered.citations.iter().map(one_to_json).collect::<Vec<_>>(),
         "model": answered.model,
         "notes": answered.notes,
-    });
-    if let Some(object) = object.as_object_mut() {
-        if let Some(data) = &answered.data {
-            object.insert("data".to_owned(), data.clone());
-        }
-        if !answered.calls.is_empty() {
-            object.insert("calls".to_owned(), json!(answered.calls));
-        }
+        "calls": answered.calls,
+    })
+}
+
+/// A page that is in no collection is no source: it has the name of a document.
+fn one_to_json(cited: &Cited) -> Value {
+    let mut object = json!(cited);
+    if cited.source_id.starts_with("doc:") {
+        object["doc_id"] = object["source_id"].take();
     }
     object
 }

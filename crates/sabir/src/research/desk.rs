@@ -47,6 +47,10 @@ pub(crate) enum Sight {
 
 impl DeskArgs {
     pub(crate) fn open(&self, sight: Sight) -> anyhow::Result<Desk> {
+        if self.model.model.as_deref() == Some(EXTRACTIVE) {
+            // It proposes nothing and asks nobody: what is configured does not matter.
+            return open(&self.model.home, &self.egress, DeskModel::Extractive, None, sight);
+        }
         let model = self.chosen()?;
         let integrations = Integrations {
             config: servers(&self.model)?,
@@ -60,7 +64,7 @@ impl DeskArgs {
         let said = self.model.model.as_deref();
         let providers = self.model.providers()?;
         let is_configured = providers.names().next().is_some();
-        if said == Some(EXTRACTIVE) || !(self.model.is_said() || is_configured) {
+        if !(self.model.is_said() || is_configured) {
             return Ok(DeskModel::Extractive);
         }
         let environment = |name: &str| sabir_host::secrets::var(name)?.into_string().ok();

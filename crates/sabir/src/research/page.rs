@@ -3,11 +3,11 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use sabir_base::text::with_hidden_shown;
 use sabir_host::{Answered, Desk, DeskError, Reading};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::capture::{ReadArgs, name_of, parse_or_stdin};
 use super::cited;
@@ -54,18 +54,19 @@ enum Style {
 Examples:
   sabir extract --schema product.json https://example.org/lamp
   sabir extract --schema product.json page.html | jq .price
+  make-schema | sabir extract --schema - https://example.org/lamp
 
 The data is on standard output and fits the schema; what was found where is on standard error.
 
 Exit codes:
   0  there is data
   1  the page does not have what the schema asks for
-  2  the page or the schema cannot be read, or the model failed")]
+  2  the page or the schema cannot be read, or the model failed or gave data that does not fit")]
 pub(crate) struct ExtractArgs {
     /// An address, a file, or - for standard input
     #[arg(value_name = "URL|FILE")]
     input: String,
-    /// A file with a JSON Schema
+    /// A file with a JSON Schema, or - for standard input
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
     /// Print a JSON object with the data, the answer and its citations
@@ -101,8 +102,14 @@ impl SummarizeArgs {
 impl ExtractArgs {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         let path = self.schema.display();
-        let schema = std::fs::read_to_string(&self.schema)
-            .with_context(|| format!("{path}: cannot be read"))?;
+        let schema = match self.schema.as_os_str() == "-" {
+            true if self.input == "-" => {
+                bail!("the schema and the page cannot both be on standard input")
+            }
+            true => std::io::read_to_string(std::io::stdin()),
+            false => std::fs::read_to_string(&self.schema),
+        };
+        let schema = schema.with_context(|| format!("{path}: cannot be read"))?;
         let schema: Value =
             serde_json::from_str(&schema).with_context(|| format!("{path}: is no JSON"))?;
         let desk = self.desk.open(Sight::Hidden)?;
@@ -113,7 +120,9 @@ impl ExtractArgs {
         })?;
         tell_notes(&answered, notes);
         if self.json {
-            writeln!(output, "{}", cited::to_json(&answered))?;
+            let mut object = cited::to_json(&answered);
+            object["data"] = json!(answered.data);
+            writeln!(output, "{object}")?;
         } else {
             let mut said = Vec::new();
             cited::print(&mut said, &answered)?;

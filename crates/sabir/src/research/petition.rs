@@ -10,20 +10,44 @@ pub(super) fn is_attended() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Answers one question after the other, for as long as there are any.
+/// Answers one question after the other, for as long as there are any. What was typed before a
+/// question was put is no answer to it.
 pub(super) fn answer_all(mut petitions: mpsc::Receiver<Petition>) {
-    // A thread of its own: reading a line cannot be given up.
+    let (send, mut lines) = mpsc::channel(TYPED_AHEAD);
+    // Threads of their own: reading a line cannot be given up.
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if send.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
     std::thread::spawn(move || {
         while let Some(Petition { question, answer }) = petitions.blocking_recv() {
-            let mut screen = std::io::stderr().lock();
-            let text = format!("\n{}\nAllow it? [y]es [n]o: ", question.in_words());
-            let _ = screen.write_all(text.as_bytes()).and_then(|()| screen.flush());
-            drop(screen);
-            let mut line = String::new();
-            let is_read = std::io::stdin().lock().read_line(&mut line).is_ok();
-            let is_yes = is_read && matches!(line.trim(), "y" | "Y" | "yes");
+            while lines.try_recv().is_ok() {}
+            prompt(&format!("\n{}\n{CHOICE}", question.in_words()));
+            let is_yes = loop {
+                // At the end of input nobody will answer.
+                let Some(line) = lines.blocking_recv() else { break false };
+                match line.trim().to_lowercase().as_str() {
+                    "y" | "yes" => break true,
+                    "n" | "no" => break false,
+                    _ => prompt(CHOICE),
+                }
+            };
             // Whoever was stopped meanwhile waits for nothing.
             let _ = answer.send(is_yes);
         }
     });
 }
+
+fn prompt(text: &str) {
+    let mut screen = std::io::stderr().lock();
+    // Nobody is left to tell when it cannot be written.
+    let _ = screen.write_all(text.as_bytes()).and_then(|()| screen.flush());
+}
+
+const CHOICE: &str = "Allow it? [y]es [n]o: ";
+/// Lines that somebody typed while nothing was asked.
+const TYPED_AHEAD: usize = 1024;

@@ -32,7 +32,7 @@ pub(crate) struct TransformArgs {
     #[arg(short = 'c', long, value_name = "NAME")]
     collection: String,
     /// How many points, questions, cards or rows
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     count: Option<u32>,
     /// Print a JSON object
     #[arg(long)]

@@ -20,4 +20,4 @@ mod secrets;
 mod sessions;
 mod streams;
 mod tasks;
-mod terminal;
+pub(crate) mod terminal;

@@ -4,8 +4,10 @@
 mod ask;
 mod capture;
 mod exports;
+mod gate;
 mod injection;
 mod kill;
 mod page;
+mod shown;
 mod study;
 mod tools;

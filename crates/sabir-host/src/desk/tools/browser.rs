@@ -7,7 +7,7 @@ use sabir_capture::{
 };
 use sabir_document::Document;
 use sabir_llmcp::{ObserveDom, Tool, Whole, redact_url};
-use sabir_policy::{Address, Evidence, FieldHints, Page, Provenance};
+use sabir_policy::{Address, Evidence, FieldHints, LeadsTo, Page, Provenance};
 use serde_json::{Value, json};
 
 use super::Failure;
@@ -54,6 +54,7 @@ impl BrowserSlot {
     async fn browser(&mut self, guard: &Guard) -> Result<&mut Browser, Failure> {
         if self.running.as_ref().is_some_and(|browser| !browser.is_running()) {
             self.running = None;
+            self.leave();
         }
         let browser = match self.running.take() {
             Some(browser) => browser,
@@ -66,6 +67,13 @@ impl BrowserSlot {
             }
         };
         Ok(self.running.insert(browser))
+    }
+
+    /// What was seen is gone: another page is shown, or another browser.
+    fn leave(&mut self) {
+        self.opened = None;
+        self.current = None;
+        self.elements.clear();
     }
 
     fn arrived(&mut self, acted: &Acted) {
@@ -93,7 +101,7 @@ impl Desk {
         let page = Page {
             opened: address(&slot.opened),
             current: address(&slot.current),
-            leads_to: element.and_then(|it| Address::parse(it.href.as_deref()?)),
+            leads_to: LeadsTo::of_link(element.and_then(|it| it.href.as_deref())),
         };
         Some(Spot { page, element: element.cloned() })
     }
@@ -166,6 +174,7 @@ impl Desk {
         let guard = self.0.guard.clone();
         let browser = slot.browser(&guard).await?;
         browser.show(title, &html).await?;
+        slot.leave();
         Ok(json!({ "shown": true }))
     }
 }

@@ -15,12 +15,12 @@ use super::client::PATIENCE;
 use super::place::{Place, output_of, runs, says, wait_for_file, wait_until_gone};
 
 /// A terminal with the program on its other side.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     keys: File,
     screen: Receiver<Vec<u8>>,
     /// All that was shown.
-    shown: String,
+    pub(crate) shown: String,
     /// How much of it was waited for.
     seen: usize,
 }
@@ -32,7 +32,7 @@ impl Terminal {
         Self::of(place.command(&[&args[..], more].concat()))
     }
 
-    fn of(mut command: Command) -> Self {
+    pub(crate) fn of(mut command: Command) -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
@@ -61,7 +61,7 @@ impl Terminal {
     }
 
     /// Waits until these words are shown, behind those that were waited for before.
-    fn until(&mut self, words: &str) {
+    pub(crate) fn until(&mut self, words: &str) {
         let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(at) = self.shown[self.seen..].find(words) {
@@ -76,17 +76,17 @@ impl Terminal {
         }
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(crate) fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Ctrl-C, which reaches a program as this signal.
-    fn interrupt(&mut self) {
+    pub(crate) fn interrupt(&mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     }
 
-    fn exit_code(&mut self) -> Option<i32> {
+    pub(crate) fn exit_code(&mut self) -> Option<i32> {
         let code = crate::process::wait(&mut self.child);
         while let Ok(bytes) = self.screen.recv_timeout(Duration::from_millis(200)) {
             self.shown.push_str(&String::from_utf8_lossy(&bytes));

@@ -91,6 +91,10 @@ pub(crate) fn asked(request: &Request) -> Asked {
 
 /// The packet that the prompt wants filled in, with a paragraph and calls put into it.
 pub(crate) fn fill(request: &Request, text: &str, citations: &Value, calls: &Value) -> Reply {
+    says("resp", &filled(request, text, citations, calls).to_string())
+}
+
+pub(crate) fn filled(request: &Request, text: &str, citations: &Value, calls: &Value) -> Value {
     let user = asked(request).user;
     let packet = user.trim_end().lines().next_back().unwrap();
     let mut packet: Value = serde_json::from_str(packet).unwrap();
@@ -99,7 +103,7 @@ pub(crate) fn fill(request: &Request, text: &str, citations: &Value, calls: &Val
     ]});
     packet["assistant"]["citations"] = citations.clone();
     packet["tool_calls"] = calls.clone();
-    says("resp", &packet.to_string())
+    packet
 }
 
 /// A model that proposes these calls first, and then says that it is done.

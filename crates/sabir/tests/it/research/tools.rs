@@ -1,9 +1,10 @@
 //! Tools that the user's own words allow, carried out for real: the browser among them.
 
+use sabir_store::library::{NewSource, SourceKind};
 use sabir_testkit::fake_model::{FakeModel, Reply};
 use serde_json::{Value, json};
 
-use super::study::{Study, TIDES, asked, fill};
+use super::study::{HARBOUR, Study, TIDES, asked, fill};
 
 /// The user names the page, the collection is empty, so nothing of strangers was read: the model may
 /// go there, look, and answer.
@@ -82,4 +83,40 @@ fn the_tools_of_the_library_do_what_they_say() {
     assert!(library.find_collection("Another").is_ok());
     assert_eq!(library.artifacts(None, None, 10).unwrap()[0].title, "List");
     assert_eq!(library.sources(&collection, 0, 10).unwrap().len(), 1);
+}
+
+/// Something else waits in the collection and is fetched along; the model is told of what it asked
+/// for. A title that it gives is the title of the source.
+#[test]
+fn a_capture_reports_its_own_source() {
+    for tool in ["source.capture", "collection.add_sources"] {
+        let study = Study::with_pages(&[("/tides", TIDES), ("/harbour", HARBOUR)]);
+        assert_eq!(study.place.run(&["collection", "new", "c"]).code, 0);
+        let library = study.library();
+        let collection = library.find_collection("c").unwrap().id;
+        let waiting = NewSource {
+            kind: SourceKind::Url,
+            address: study.url("/harbour"),
+            normalized: study.url("/harbour"),
+            title: None,
+        };
+        library.enqueue(&collection, &[waiting], "{}", 1).unwrap();
+        let url = study.url("/tides");
+        let arguments = match tool {
+            "source.capture" => json!({ "collectionId": collection, "url": url }),
+            _ => json!({ "collectionId": collection, "sources": [
+                { "type": "url", "url": url, "title": "My tides" }] }),
+        };
+        let model = super::study::obeys(json!([{ "name": tool, "arguments": arguments }]));
+        let outcome = study.ask_model(&model, &[], &format!("Take {url} in, please."));
+        let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!(answer["calls"][0]["result"], "ok", "{tool}: {answer}");
+        let told = asked(&model.requests()[1]).user;
+        let result = told.split("captured").nth(1).unwrap();
+        assert!(told.contains("/tides") && !result.contains("/harbour"), "{tool}: {told}");
+        let sources = library.sources(&collection, 0, 10).unwrap();
+        assert_eq!(sources.len(), 2, "{tool}");
+        let title = if tool == "source.capture" { "Tides" } else { "My tides" };
+        assert!(sources.iter().any(|source| source.title == title), "{tool}: {sources:?}");
+    }
 }
