@@ -34,6 +34,18 @@ pub struct Reference {
     pub url: Option<String>,
 }
 
+impl Reference {
+    /// Where the words stand, as far as others should know: of what is no address of the web the
+    /// name, because where a file lies is nobody's business.
+    pub(crate) fn shown_url(&self) -> Option<&str> {
+        let url = self.url.as_deref()?;
+        match url.starts_with("http://") || url.starts_with("https://") {
+            true => Some(url),
+            false => url.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()),
+        }
+    }
+}
+
 /// In which form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {

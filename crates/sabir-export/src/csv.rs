@@ -57,7 +57,7 @@ impl Evidence {
     fn of(references: &[Reference]) -> Self {
         let line = |reference: &Reference| {
             let quote = one_line(&reference.quote);
-            let url = reference.url.as_deref().filter(|url| url.len() <= LONGEST_URL);
+            let url = reference.shown_url().filter(|url| url.len() <= LONGEST_URL);
             let parts = [
                 format!("[{}] {}:", reference.number, cut(&one_line(&reference.status))),
                 if quote.is_empty() { quote } else { format!("“{}”", cut(&quote)) },

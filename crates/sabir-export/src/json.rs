@@ -56,7 +56,7 @@ pub(crate) fn write(artifact: &Artifact) -> String {
                 "quote": reference.quote,
                 "status": reference.status,
                 "title": reference.title,
-                "url": reference.url,
+                "url": reference.shown_url(),
             })
         })
         .collect();

@@ -56,7 +56,7 @@ impl Entry {
         if !quote.is_empty() {
             line.push(Inline::text(format!("“{quote}” ")));
         }
-        let url = reference.url.as_deref().unwrap_or_default();
+        let url = reference.shown_url().unwrap_or_default();
         let title = one_line(&reference.title);
         let name = if title.is_empty() { one_line(url) } else { title };
         if !name.is_empty() {

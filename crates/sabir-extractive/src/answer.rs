@@ -166,7 +166,10 @@ fn only_value(asked: &Question, finding: &Finding, pages: &[Page<'_>]) -> Option
 
 fn overview(pages: &[Page<'_>]) -> Draft {
     let all: Vec<usize> = (0..pages.len()).collect();
-    let passages = select::key_passages(pages, &all, 6);
+    let mut passages = select::key_passages(pages, &all, 6);
+    if passages.is_empty() {
+        passages = select::first_lines(pages, 6);
+    }
     let mut draft = Composer::new(pages);
     if passages.is_empty() {
         draft.sentence("The answer is not in your sources: they hold no text.");

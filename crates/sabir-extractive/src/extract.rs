@@ -12,7 +12,7 @@ mod shape;
 mod value;
 
 use fill::{Filled, Filler};
-use shape::Shape;
+use shape::{Field, Shape};
 
 /// Fills `schema` from the sources. `data` of the draft conforms to it, or is absent.
 pub fn extract(sources: &[Source], schema: &Value) -> Draft {
@@ -25,7 +25,7 @@ pub fn extract(sources: &[Source], schema: &Value) -> Draft {
         Shape::Object(fields) => {
             let (data, filled) = filler.object(&fields, "");
             show_object(&mut draft, &filled);
-            show_missing(&mut draft, &filled.missing);
+            show_missing(&mut draft, &filled.missing, &fields);
             if data.is_none() {
                 draft.sentence("Something that the schema requires is not in your sources, so there is no data.");
             }
@@ -118,9 +118,35 @@ fn show_list(draft: &mut Composer<'_, '_>, filled: &Filled) {
     draft.table(header, rows);
 }
 
-fn show_missing(draft: &mut Composer<'_, '_>, missing: &[String]) {
-    if !missing.is_empty() {
-        draft.sentence(format!("Not in your sources: {}.", missing.join(", ")));
+/// What was looked for in vain is one thing, what could not be looked for another.
+fn show_missing(draft: &mut Composer<'_, '_>, missing: &[String], fields: &[Field]) {
+    let is_unknown = |name: &&String| shape_of(name, fields) == Some(&Shape::Unknown);
+    let (unknown, absent): (Vec<&String>, Vec<&String>) = missing.iter().partition(is_unknown);
+    let mut say = |start: &str, names: &[&String]| {
+        if !names.is_empty() {
+            let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+            draft.sentence(format!("{start}: {}.", names.join(", ")));
+        }
+    };
+    say("Not in your sources", &absent);
+    say("Not looked for, because the schema demands what cannot be promised here", &unknown);
+}
+
+/// The shape of the field at `path`, whose parts are divided by dots.
+fn shape_of<'f>(path: &str, mut fields: &'f [Field]) -> Option<&'f Shape> {
+    let mut rest = path;
+    // A name may have dots of its own, so the longest that fits is taken.
+    loop {
+        let starts = |field: &&Field| {
+            rest.strip_prefix(field.name.as_str())
+                .is_some_and(|it| it.is_empty() || it.starts_with('.'))
+        };
+        let field = fields.iter().filter(starts).max_by_key(|field| field.name.len())?;
+        if rest.len() == field.name.len() {
+            return Some(&field.shape);
+        }
+        let Shape::Object(inner) = &field.shape else { return None };
+        (rest, fields) = (&rest[field.name.len() + 1..], inner);
     }
 }
 

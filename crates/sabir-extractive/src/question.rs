@@ -46,10 +46,17 @@ impl Question {
         let mut question = Self { terms: Vec::new(), kind: kind(&lower), lookup: HashMap::new() };
         question.add(text, language, false);
         let subjects = question.terms.iter().filter(|term| !is_general(&term.word)).count();
-        if subjects == 0 && !question.terms.is_empty() && question.kind != Kind::Amount {
+        let has = |words: &[&str]| lower.split_whitespace().any(|word| words.contains(&word));
+        // With no word of its own left, a question is about the sources, if it names them and points
+        // at nothing that was said before.
+        let asks_for_all = match question.terms.is_empty() {
+            true => has(WHOLE) && (earlier.is_empty() || !has(SAID_BEFORE)),
+            false => subjects == 0,
+        };
+        if asks_for_all && question.kind != Kind::Amount {
             question.kind = Kind::Overview;
         }
-        let points_back = lower.split_whitespace().any(|word| POINTERS.contains(&word));
+        let points_back = has(POINTERS);
         if let Some(last) = earlier.last().filter(|_| points_back || subjects < 2) {
             let last = &last[..last.floor_char_boundary(QUESTION_BYTES)];
             question.add(last, Language::of(last), true);
@@ -148,6 +155,15 @@ const POINTERS: &[&str] = &[
     "it", "its", "they", "them", "their", "he", "his", "him", "she", "her", "that", "this", "these",
 ];
 
+/// Of these, what can only be a thing that an earlier question named.
+const SAID_BEFORE: &[&str] = &["it", "its", "they", "them", "their", "he", "him", "she", "her"];
+
+/// Words that mean the sources.
+const WHOLE: &[&str] = &[
+    "about", "article", "articles", "page", "pages", "quelle", "quellen", "seite", "seiten",
+    "source", "sources",
+];
+
 /// Words of the asking, not of the answer.
 const ASKING: &[&str] = &[
     "anything",
@@ -188,6 +204,8 @@ const ASKING: &[&str] = &[
 /// What is left of a question about everything.
 const GENERAL: &[&str] = &[
     "about",
+    "all",
+    "alles",
     "collection",
     "content",
     "contents",
@@ -211,9 +229,19 @@ const GENERAL: &[&str] = &[
     "uberblick",
     "resume",
     "resumen",
+    "cover",
+    "covers",
+    "discuss",
+    "discussed",
     "document",
     "documents",
+    "everything",
+    "say",
+    "says",
+    "said",
     "text",
+    "todo",
+    "tout",
     "brief",
     "short",
 ];
@@ -256,3 +284,32 @@ const SYNONYMS: &[&[&str]] = &[
     &["kill", "died", "death"],
     &["teach", "taught", "teacher"],
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LC-X24.
+    #[test]
+    fn questions_about_everything_ask_for_an_overview() {
+        for (question, earlier, is_overview) in [
+            ("Tell me everything", &[][..], true),
+            ("Summarize everything", &[], true),
+            ("What is this about?", &[], true),
+            ("What are these sources about?", &[], true),
+            ("What do my sources say?", &[], true),
+            ("What do the articles say?", &["Who built the lighthouse?"], true),
+            ("What are the main points?", &[], true),
+            ("What is this page about?", &["Who built the lighthouse?"], true),
+            ("What is it about?", &["Who built the lighthouse?"], false),
+            ("What do my sources say about seals?", &[], false),
+            ("Tell me everything about the ferry", &[], false),
+            ("How many sources are there?", &[], false),
+            ("Why?", &[], false),
+            ("", &[], false),
+        ] {
+            let kind = Question::parse(question, earlier).kind;
+            assert_eq!(kind == Kind::Overview, is_overview, "{question} {earlier:?}");
+        }
+    }
+}

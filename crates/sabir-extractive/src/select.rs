@@ -17,6 +17,12 @@ pub(crate) fn key_passages(pages: &[Page<'_>], within: &[usize], count: usize) -
     chosen.into_iter().map(|at| with_lead(pages, candidates[at].passage.clone())).collect()
 }
 
+/// The first lines, items and rows of the pages: what there is of a page without sentences.
+pub(crate) fn first_lines(pages: &[Page<'_>], count: usize) -> Vec<Passage> {
+    let lines = sentences(pages).filter(|(_, _, line)| line.chars().any(char::is_alphanumeric));
+    lines.map(|(passage, ..)| passage).take(count).collect()
+}
+
 /// The best of the candidates, as indices, the best first.
 pub(crate) fn best(pages: &[Page<'_>], candidates: &[Candidate], count: usize) -> Vec<usize> {
     let mut vocabulary = Vocabulary::default();

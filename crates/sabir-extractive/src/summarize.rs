@@ -4,7 +4,7 @@
 use sabir_document::Inline;
 
 use crate::draft::{Composer, Draft};
-use crate::select::key_passages;
+use crate::select::{first_lines, key_passages};
 use crate::source::{self, Page, Source};
 
 /// How much of the page is told.
@@ -37,7 +37,10 @@ pub fn summarize(sources: &[Source], style: Style) -> Draft {
     let pages = &reading.pages;
     let mut draft = Composer::new(pages);
     let all: Vec<usize> = (0..pages.len()).collect();
-    let passages = key_passages(pages, &all, style.sentences());
+    let mut passages = key_passages(pages, &all, style.sentences());
+    if passages.is_empty() {
+        passages = first_lines(pages, style.sentences());
+    }
     draft.heading(2, "Summary");
     if passages.is_empty() {
         draft.sentence("There is no text to summarize: the answer is not in your sources.");

@@ -10,11 +10,13 @@ mod cited;
 mod collect;
 mod context;
 mod data;
+mod difference;
 mod error;
 mod gate;
 mod input;
 mod model;
 mod moment;
+mod order;
 mod reach;
 mod tools;
 
@@ -29,8 +31,9 @@ use tokio::sync::Mutex;
 pub use answer::{Answered, Ask, ToolSet};
 pub use artifact::{Made, ShareFormat, Shared, transform_kinds, write_new};
 pub use cited::Cited;
-pub use collect::{CaptureNews, CaptureOptions, CaptureReport, Kept};
+pub use collect::{CaptureNews, CaptureOptions, CaptureReport, Kept, Note};
 pub use data::check_data;
+pub use difference::{Change, count_changes, show_changes};
 pub use error::DeskError;
 pub use gate::{CallReport, Petition};
 pub use input::{Input, InputError, InputReader, PDF_ARGUMENT, Reading};
@@ -71,6 +74,7 @@ struct Opened {
     library: Library,
     reader: InputReader,
     guard: Guard,
+    allow_egress: Vec<HostPort>,
     model: DeskModel,
     policy: PolicyDoc,
     integrations: Option<Integrations>,
@@ -80,11 +84,12 @@ struct Opened {
 impl Desk {
     pub fn open(setup: DeskSetup) -> Result<Self, DeskError> {
         let library = open_library(&setup.home)?;
-        let guard = Guard::new(Rules { allow: setup.allow_egress });
+        let guard = Guard::new(Rules { allow: setup.allow_egress.clone() });
         Ok(Self(Arc::new(Opened {
             library,
             reader: InputReader::new(guard.clone(), setup.program),
             guard,
+            allow_egress: setup.allow_egress,
             model: setup.model,
             policy: setup.policy,
             integrations: setup.integrations,
@@ -100,6 +105,10 @@ impl Desk {
     /// What is collected. Its calls block for a moment.
     pub fn library(&self) -> &Library {
         &self.0.library
+    }
+
+    fn allow_egress(&self) -> &[HostPort] {
+        &self.0.allow_egress
     }
 
     fn reader(&self) -> &InputReader {
@@ -125,6 +134,16 @@ pub fn open_library(home: &Path) -> Result<Library, DeskError> {
     // Once before anything depends on it.
     moment::random::<10>()?;
     Ok(Library::open(home, draw)?)
+}
+
+/// Opens the library of a home to look at it, also where nothing can be written.
+pub fn open_library_to_read(home: &Path) -> Result<Library, DeskError> {
+    match open_library(home) {
+        Err(DeskError::Library(
+            error @ (LibraryError::ReadOnly { .. } | LibraryError::Io { .. }),
+        )) => Library::open_to_read(home).map_err(|_| error.into()),
+        opened => opened,
+    }
 }
 
 /// Opens the library of a home if there is one.

@@ -23,10 +23,11 @@ pub use actions::{
     Progress, Question,
 };
 pub use desk::{
-    Answered, Ask, CallReport, CaptureNews, CaptureOptions, CaptureReport, Cited, Desk, DeskError,
-    DeskModel, DeskSetup, Input, InputError, InputReader, Integrations, Kept, Made, PDF_ARGUMENT,
-    Petition, Reading, ShareFormat, Shared, ToolSet, USUAL_BUDGET, check_data,
-    open_existing_library, open_library, transform_kinds, write_new, written,
+    Answered, Ask, CallReport, CaptureNews, CaptureOptions, CaptureReport, Change, Cited, Desk,
+    DeskError, DeskModel, DeskSetup, Input, InputError, InputReader, Integrations, Kept, Made,
+    Note, PDF_ARGUMENT, Petition, Reading, ShareFormat, Shared, ToolSet, USUAL_BUDGET, check_data,
+    count_changes, open_existing_library, open_library, open_library_to_read, show_changes,
+    transform_kinds, write_new, written,
 };
 pub use engine::{Connection, Defaults, Engine, Incoming, Setup, Shown};
 pub use error::HostError;

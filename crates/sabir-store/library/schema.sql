@@ -17,6 +17,7 @@ CREATE TABLE collections (
     updated_at_ms INTEGER NOT NULL
 ) STRICT;
 
+-- `address` may be shown; `fetch_address` is where it is fetched from, when the two differ.
 CREATE TABLE sources (
     num INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE CHECK (id GLOB 'src_?*'),
@@ -36,7 +37,7 @@ CREATE TABLE sources (
     etag TEXT,
     last_modified TEXT,
     added_at_ms INTEGER NOT NULL,
-    checked_at_ms INTEGER,
+    checked_at_ms INTEGER, fetch_address TEXT,
     CHECK ((kind = 'note') = (address IS NULL)),
     CHECK ((address IS NULL) = (address_key IS NULL)),
     CHECK ((status = 'captured') = (current IS NOT NULL)),

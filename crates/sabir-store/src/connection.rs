@@ -63,7 +63,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
         Ok(connection)
     };
     match open(path, flags) {
-        Err(_) if is_on_read_only_disk(path) => {
+        Err(_) if is_not_to_be_written(path) => {
             // Readers and writers share a file beside the database that cannot be made here. Nobody
             // needs it when nobody writes, which is so when nothing is left in the log.
             let log = with_ending(path, "-wal");
@@ -77,14 +77,17 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     .map_err(|error| StoreError::database(path, &error))
 }
 
-const UNMERGED: &str = "the disk is read-only, and this log holds entries that have to be merged \
-                        into the journal first; copy the folder to where it can be written, and \
+const UNMERGED: &str = "it cannot be written, and this log holds entries that have to be merged \
+                        into the file beside it first; copy the folder to where it can be written, and \
                         name the copy with --home DIR";
 
 /// Asking to write an existing file changes nothing in it.
-fn is_on_read_only_disk(path: &Path) -> bool {
+fn is_not_to_be_written(path: &Path) -> bool {
     let opened = std::fs::OpenOptions::new().write(true).open(path);
-    opened.is_err_and(|error| error.kind() == std::io::ErrorKind::ReadOnlyFilesystem)
+    opened.is_err_and(|error| {
+        use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        matches!(error.kind(), ReadOnlyFilesystem | PermissionDenied)
+    })
 }
 
 /// For a file that nobody changes while it is read.

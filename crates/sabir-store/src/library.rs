@@ -34,7 +34,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::connection::{PATIENCE, open_shared};
+use crate::connection::{PATIENCE, open_reader, open_shared};
+use crate::error::StoreError;
 use crate::home;
 
 pub use approvals::{Approval, ApprovalAnswer, ApprovalState, NewApproval, Spent};
@@ -50,14 +51,14 @@ pub use ids::{
     ApprovalId, ArtifactId, AuditId, ChatId, CitationId, CollectionId, Ids, JobId, RunId, SourceId,
     VersionId, WorkerId,
 };
-pub use jobs::{Enqueued, JobCounts, JobState, JobStatus, Queueing};
-pub use limits::{MAX_BODY, MAX_MESSAGE, MAX_PACKET, MAX_QUERY, MAX_TITLE};
+pub use jobs::{Enqueued, Freshness, JobCounts, JobState, JobStatus, Queueing};
+pub use limits::{MAX_ADDRESS, MAX_BODY, MAX_MESSAGE, MAX_PACKET, MAX_QUERY, MAX_TITLE};
 pub use runs::{NewRun, Run};
 pub use search::{Hit, Matching, SearchRequest, Snippet};
 pub use sources::{Fault, NewSource, Origin, Source, SourceKind, SourceStatus};
 pub use verify::LibraryVerified;
 pub use versions::{Captured, SourceLink, Version, VersionText};
-pub use worker::{Finished, Found, Job, Outcome, Put, Retry, Worker};
+pub use worker::{Finished, Found, InLine, Job, Outcome, Put, Retry, TakenOver, Whose, Worker};
 
 use error::Trouble;
 
@@ -111,6 +112,26 @@ impl Library {
             Ok(false) => Ok(None),
             Err(error) => Err(LibraryError::io(&path, &error)),
         }
+    }
+
+    /// Opens the library of `home` to look at it, also where nothing can be written; whoever writes
+    /// all the same is told that it is read-only.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or it cannot be read as it is.
+    pub fn open_to_read(home: &Path) -> Result<Self, LibraryError> {
+        let path = home.join(FILE);
+        let connection = open_reader(&path).map_err(|error| match error {
+            StoreError::Io { path, why } => LibraryError::Io { path, why },
+            other => LibraryError::Io { path: path.clone(), why: other.to_string() },
+        })?;
+        if !tables::is_newest(&connection, &path)? {
+            return Err(LibraryError::ReadOnly { path });
+        }
+        // Nothing is made, so that nothing needs a name.
+        let state = Mutex::new(State { connection, ids: Box::new(|| [0; 10]) });
+        Ok(Self(Arc::new(Opened { home: home.to_owned(), path, state })))
     }
 
     /// # Errors

@@ -12,3 +12,4 @@ pub(crate) mod render;
 pub(crate) mod search;
 pub(crate) mod share;
 pub(crate) mod transform;
+mod versions;

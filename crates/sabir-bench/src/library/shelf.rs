@@ -10,7 +10,7 @@ use sabir_llmcp::{
     Trust, Turn, UserMessage,
 };
 use sabir_store::library::{
-    Captured, CollectionId, Finished, Library, NewSource, Outcome, SourceKind, Worker,
+    Captured, CollectionId, Finished, Library, NewSource, Outcome, SourceKind, Whose, Worker,
 };
 
 use super::LibraryRow;
@@ -59,6 +59,7 @@ impl Shelf {
                 kind: SourceKind::Url,
                 normalized: address.clone(),
                 address,
+                fetch_address: None,
                 title: None,
             })
             .collect();
@@ -66,7 +67,9 @@ impl Shelf {
         let worker = Worker::start(&library)?;
         let mut seconds = Vec::new();
         for text in texts {
-            let job = worker.claim_next(Some(&collection), 0)?.context("a job is missing")?;
+            let job = worker
+                .claim_next(Some(&collection), Whose::Anyones, 0)?
+                .context("a job is missing")?;
             let outcome = Outcome::Captured(Box::new(captured(text)));
             let start = Instant::now();
             let finished = worker.finish(&job, &outcome, 0)?;

@@ -78,11 +78,17 @@ fn beginning(block: Block, room: usize) -> Option<Block> {
             Some(Block::CodeBlock { language, text: text[..end].to_owned() })
         }
         Block::Paragraph { children } => {
-            // Escapes at most double a text.
             let line = crate::html::inlines::plain(&children);
-            let end = line.char_indices().nth(room / 2).map_or(line.len(), |(at, _)| at);
+            let places: Vec<usize> = line.char_indices().map(|(at, _)| at).take(room).collect();
+            let cut_at = |end: usize| {
+                let text = Inline::text(format!("{} …", &line[..end]));
+                Block::Paragraph { children: vec![text] }
+            };
+            // Escapes make a text longer, so the place is looked for, not computed.
+            let fits = places.partition_point(|end| length(&cut_at(*end)) <= room);
+            let end = places.get(fits.checked_sub(1)?).copied()?;
             let end = line[..end].rfind(' ').unwrap_or(end);
-            Some(Block::Paragraph { children: vec![Inline::text(format!("{} …", &line[..end]))] })
+            Some(cut_at(end))
         }
         Block::Heading { .. } | Block::ThematicBreak => None,
     }

@@ -43,7 +43,14 @@ impl Media {
             kind if kind.starts_with("text/") => Some(Self::Text),
             _ => None,
         };
-        media.ok_or(PageError::Unsupported { content_type: kind })
+        match media {
+            Some(Self::Pdf) => Ok(Self::Pdf),
+            Some(_) if is_binary(bytes, content_type) => {
+                Err(PageError::Unsupported { content_type: String::new() })
+            }
+            Some(media) => Ok(media),
+            None => Err(PageError::Unsupported { content_type: kind }),
+        }
     }
 
     fn by_start(bytes: &[u8]) -> Option<Self> {
@@ -87,6 +94,20 @@ impl Media {
         let start = &bytes[..bytes.len().min(4_096)];
         (!start.contains(&0) && is_utf8_or_cut(start)).then_some(Self::Text)
     }
+}
+
+/// Whether something that calls itself a text is none. Texts of two bytes a letter have zeros in
+/// them, and say so.
+fn is_binary(bytes: &[u8], content_type: Option<&str>) -> bool {
+    let says_wide = content_type.is_some_and(|it| it.to_ascii_lowercase().contains("utf-16"));
+    if says_wide || encoding_rs::Encoding::for_bom(bytes).is_some() {
+        return false;
+    }
+    let start = &bytes[..bytes.len().min(4_096)];
+    let is_control =
+        |byte: &&u8| **byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | 0x0c | b'\r' | 0x1b);
+    let controls = start.iter().filter(is_control).count();
+    start.contains(&0) || !is_utf8_or_cut(start) && controls * 50 > start.len()
 }
 
 /// Whether it is UTF-8, if the end of it is not looked at.

@@ -132,6 +132,17 @@ fn long_pages_are_cut_visibly() {
     }
 }
 
+/// LC-C12: of one long paragraph as much is kept as there is room for.
+#[test]
+fn a_long_paragraph_fills_the_limit() {
+    for (words, least) in [("word ", 1_940), ("a*b_c ", 1_940)] {
+        let options = ReadOptions { max_chars: 2_000, ..ReadOptions::default() };
+        let page = read_page(&format!("<p>{}</p>", words.repeat(3_000)), &base(), &options);
+        let length = page.markdown.chars().count();
+        assert!((least..=2_000).contains(&length), "{length}: {words}");
+    }
+}
+
 /// LC-C13: what says how bytes are to be read, from the strongest to the weakest.
 #[test]
 fn encodings_are_found() {

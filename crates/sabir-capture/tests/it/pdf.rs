@@ -146,18 +146,43 @@ fn a_page_that_unpacks_without_end_is_refused() {
 /// LC-C15: what cannot be read is refused by its name.
 #[test]
 fn other_kinds_are_refused() {
-    let url = Url::parse("https://example.org/x").unwrap();
     let options = ReadOptions::default();
-    for (bytes, kind) in [
-        (&b"\x89PNG\r\n\x1a\n\0\0"[..], Some("image/png")),
-        (b"PK\x03\x04\0\0", Some("application/zip")),
-        (b"\0\x01\x02", None),
+    let noise: Vec<u8> =
+        (0..200_u32).map(|at| u8::try_from(at * at * 151 % 255 + 1).unwrap()).collect();
+    for (name, bytes, kind) in [
+        ("x", &b"\x89PNG\r\n\x1a\n\0\0"[..], Some("image/png")),
+        ("x", b"PK\x03\x04\0\0", Some("application/zip")),
+        ("x", b"\0\x01\x02", None),
+        ("program.html", b"\x7fELF\x02\x01\x01\0\0\0", None),
+        ("program", b"\x7fELF\x02\x01\x01\0\0\0", Some("text/html")),
+        ("noise.txt", &noise, None),
+        ("noise.md", &noise, Some("text/markdown; charset=utf-8")),
     ] {
+        let url = Url::parse("https://example.org/").unwrap().join(name).unwrap();
         let reader = reader(PdfLimits::default());
         let refused = runtime().block_on(read_bytes(bytes, kind, &url, &options, &reader));
         let refused = refused.unwrap_err();
         assert!(matches!(refused, PageError::Unsupported { .. }), "{refused:?}");
         assert!(refused.to_string().contains("PDF"), "{refused}");
+    }
+}
+
+/// LC-C15: texts in other alphabets and encodings are texts.
+#[test]
+fn texts_of_all_kinds_are_no_bytes() {
+    let wide: Vec<u8> = "wide".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let marked = [&b"\xff\xfe"[..], &wide].concat();
+    for (bytes, kind) in [
+        (&b"caf\xe9 au lait"[..], None),
+        ("日本語 \u{1b}[1m".as_bytes(), None),
+        (&marked, None),
+        (&wide, Some("text/plain; charset=UTF-16LE")),
+        (b"", None),
+    ] {
+        let url = Url::parse("file:///x.txt").unwrap();
+        let reader = reader(PdfLimits::default());
+        let read = read_bytes(bytes, kind, &url, &ReadOptions::default(), &reader);
+        runtime().block_on(read).unwrap();
     }
 }
 

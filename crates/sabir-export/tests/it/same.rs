@@ -32,6 +32,22 @@ fn titles_and_quotes_stand_on_one_line() {
     }
 }
 
+/// LC-O1: where a file lies is in no form.
+#[test]
+fn of_a_file_only_the_name_is_told() {
+    for (url, name) in [("/home/somebody/secret/notes.md", "notes.md"), ("C:\\me\\a.txt", "a.txt")]
+    {
+        let mut artifact = artifact("T", "words[^1]\n\n[^1]: x");
+        artifact.references[0].url = Some(url.to_owned());
+        artifact.references[0].title = String::new();
+        for format in [Format::Markdown, Format::Text, Format::Json, Format::Csv] {
+            let text = String::from_utf8(export(&artifact, format).unwrap()).unwrap();
+            assert!(!text.contains("secret") && !text.contains("me\\"), "{format:?} {text}");
+            assert!(format == Format::Csv || text.contains(name), "{format:?} {text}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

@@ -1,8 +1,8 @@
 //! What a person points at, a page of the web, a file or standard input, becomes a page that was
 //! read. It stores nothing.
 
+use std::ffi::OsStr;
 use std::fmt;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +11,9 @@ use sabir_capture::{
     Conditional, FetchError, FetchLimits, Fetched, Fetcher, Guard, Media, Page, PageError,
     PdfLimits, PdfReader, ReadOptions, read_bytes,
 };
+use sabir_store::library::SourceId;
+
+use crate::reading;
 
 /// Where something to read is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub enum Input {
     Web(Url),
     /// Absolute.
     File(PathBuf),
+    /// A source of the library, to be fetched again.
+    Kept(SourceId),
     /// What was read already, from standard input for instance.
     Bytes(Vec<u8>),
 }
@@ -64,16 +69,27 @@ pub enum InputError {
     },
     /// Reading it took longer than any page is worth.
     TooSlow,
+    /// It is a folder, a device, a pipe.
+    NoFile {
+        path: PathBuf,
+    },
+    /// Reading the file took too long.
+    TimedOut {
+        path: PathBuf,
+    },
+    /// Sources of the library are fetched by a capture.
+    NotHere,
 }
 
 impl Input {
     /// An address where the word begins with a scheme, a file otherwise.
-    pub fn parse(word: &str) -> Result<Self, InputError> {
-        match word.split_once("://") {
-            Some((scheme, _)) if is_scheme(scheme) => match Url::parse(word) {
+    pub fn parse(word: &OsStr) -> Result<Self, InputError> {
+        let text = word.to_str().unwrap_or_default();
+        match text.split_once("://") {
+            Some((scheme, _)) if is_scheme(scheme) => match Url::parse(text) {
                 Ok(url) => Ok(Self::Web(url)),
                 Err(error) => {
-                    Err(InputError::Address { text: word.to_owned(), reason: error.to_string() })
+                    Err(InputError::Address { text: text.to_owned(), reason: error.to_string() })
                 }
             },
             _ => std::path::absolute(word)
@@ -107,14 +123,18 @@ impl InputReader {
                 }
             }
             Input::File(path) => {
-                let path = path.clone();
-                let read = tokio::task::spawn_blocking(move || read_file(&path)).await;
+                let named = path.clone();
+                let read = tokio::task::spawn_blocking(move || read_file(&named));
+                // A disk behind a network may be gone.
+                let read = tokio::time::timeout(MOST_TIME, read).await;
+                let read = read.map_err(|_| InputError::TimedOut { path: path.clone() })?;
                 let (bytes, url) = read.map_err(|error| InputError::File {
-                    path: PathBuf::new(),
+                    path: path.clone(),
                     error: std::io::Error::other(error),
                 })??;
                 self.understand(bytes, None, &url, options).await
             }
+            Input::Kept(_) => Err(InputError::NotHere),
             Input::Bytes(bytes) => {
                 let url = nowhere("input")?;
                 self.understand(bytes.clone(), None, &url, options).await
@@ -175,15 +195,17 @@ impl InputReader {
 
 fn read_file(path: &Path) -> Result<(Vec<u8>, Url), InputError> {
     let wrong = |error| InputError::File { path: path.to_owned(), error };
-    let file = std::fs::File::open(path).map_err(wrong)?;
-    if file.metadata().map_err(wrong)?.is_dir() {
-        return Err(wrong(std::io::ErrorKind::IsADirectory.into()));
+    // Before, because opening a device may do something; after, because it may be another by then.
+    let is_file = std::fs::metadata(path).map_err(wrong)?.is_file();
+    if !is_file {
+        return Err(InputError::NoFile { path: path.to_owned() });
     }
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(wrong)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(InputError::TooLarge { most: MAX_FILE });
+    let (file, facts) = reading::open(path).map_err(wrong)?;
+    if !facts.is_file() {
+        return Err(InputError::NoFile { path: path.to_owned() });
     }
+    let bytes = reading::read_at_most(&file, MAX_FILE).map_err(wrong)?;
+    let bytes = bytes.ok_or(InputError::TooLarge { most: MAX_FILE })?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     Ok((bytes, nowhere(&name)?))
 }
@@ -211,6 +233,9 @@ impl InputError {
             Self::File { .. } => "file",
             Self::TooLarge { .. } => "too_large",
             Self::TooSlow => "too_slow",
+            Self::NoFile { .. } => "no_file",
+            Self::TimedOut { .. } => "timed_out",
+            Self::NotHere => "not_here",
         }
     }
 
@@ -226,7 +251,8 @@ impl InputError {
         };
         let usual =
             FIRST_WAIT * 4_u32.saturating_pow(u32::try_from(attempt).unwrap_or(1).min(8) - 1);
-        Some(asked.unwrap_or(usual).min(LONGEST_WAIT))
+        // A server that names a time is not asked before it; it names a day at most.
+        Some(asked.unwrap_or(usual.min(LONGEST_WAIT)))
     }
 }
 
@@ -256,6 +282,13 @@ impl fmt::Display for InputError {
             }
             Self::TooLarge { most } => write!(f, "the file has more than {most} bytes"),
             Self::TooSlow => f.write_str("it cannot be read in the time there is"),
+            Self::NoFile { path } => write!(
+                f,
+                "{} is no file; only files can be read (- means standard input)",
+                path.display()
+            ),
+            Self::TimedOut { path } => write!(f, "{}: reading it took too long", path.display()),
+            Self::NotHere => f.write_str("a source of the library is fetched by a capture"),
         }
     }
 }
@@ -282,5 +315,7 @@ const MAX_FILE: u64 = 32 * 1024 * 1024;
 /// PDF files have a shorter limit of their own.
 const LONGEST_READING: Duration = Duration::from_secs(120);
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// Who waits longer runs the command again.
+/// Between attempts that nobody asked us to wait for.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// For one file.
+const MOST_TIME: Duration = Duration::from_secs(60);

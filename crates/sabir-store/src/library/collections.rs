@@ -6,7 +6,7 @@ use sabir_base::text::{is_hidden, one_line};
 use serde::Serialize;
 
 use super::error::{LibraryError, Trouble};
-use super::ids::CollectionId;
+use super::ids::{CollectionId, Ids};
 use super::limits::{MAX_TITLE, check_json, check_title};
 use super::rows::{AsJson, Count, Named as _, all, count, first, run};
 use super::{Library, limits};
@@ -48,24 +48,28 @@ impl Library {
         now: u64,
     ) -> Result<Collection, LibraryError> {
         self.write(|connection, ids| {
-            check_title(title)?;
-            let title = one_line(title, MAX_TITLE);
-            let key = title_key(&title);
-            if key.is_empty() {
-                return Err(Trouble::invalid("a title", "it is empty"));
-            }
-            let tags_json = serde_json::to_string(tags).unwrap_or_default();
-            check_json("a list of tags", &tags_json)?;
-            if let Some(taken) = by_key(connection, &key)? {
+            if let Some(taken) = by_key(connection, &title_key(title))? {
                 let error = LibraryError::TitleTaken { title: taken.title, id: taken.id };
                 return Err(error.into());
             }
-            let id = CollectionId::draw(ids);
-            let sql = "INSERT INTO collections
-                           (id, title, title_key, tags_json, created_at_ms, updated_at_ms)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
-            run(connection, sql, params![id, title, key, tags_json, Count(now)])?;
-            load(connection, &id)
+            create(connection, ids, title, tags, now)
+        })
+    }
+
+    /// Finds it by its id or its title, and makes it when there is none; whoever does so at the same
+    /// time gets the same one.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, and the name is empty or too long for a title.
+    pub fn find_or_create_collection(
+        &self,
+        name: &str,
+        now: u64,
+    ) -> Result<Collection, LibraryError> {
+        self.write(|connection, ids| match by_name(connection, name)? {
+            Some(found) => Ok(found),
+            None => create(connection, ids, name, &[], now),
         })
     }
 
@@ -75,20 +79,12 @@ impl Library {
     ///
     /// When there is none; the error has titles that come near.
     pub fn find_collection(&self, name: &str) -> Result<Collection, LibraryError> {
-        self.read(|connection| {
-            if let Some(id) = CollectionId::parse(name)
-                && let Some(found) = by_id(connection, &id)?
-            {
-                return Ok(found);
-            }
-            let key = title_key(name);
-            match by_key(connection, &key)? {
-                Some(found) => Ok(found),
-                None => {
-                    let near = near_titles(connection, &key)?;
-                    let name = one_line(name, MAX_TITLE);
-                    Err(LibraryError::NotFound { what: "collection", name, near }.into())
-                }
+        self.read(|connection| match by_name(connection, name)? {
+            Some(found) => Ok(found),
+            None => {
+                let near = near_titles(connection, &title_key(name))?;
+                let name = one_line(name, MAX_TITLE);
+                Err(LibraryError::NotFound { what: "collection", name, near }.into())
             }
         })
     }
@@ -167,6 +163,29 @@ pub(crate) fn touch(connection: &Connection, collection: i64, now: u64) -> Resul
     run(connection, sql, params![collection, Count(now)]).map(drop)
 }
 
+fn create(
+    connection: &Connection,
+    ids: &mut dyn Ids,
+    title: &str,
+    tags: &[String],
+    now: u64,
+) -> Result<Collection, Trouble> {
+    check_title(title)?;
+    let title = one_line(title, MAX_TITLE);
+    let key = title_key(&title);
+    if key.is_empty() {
+        return Err(Trouble::invalid("a title", "it is empty"));
+    }
+    let tags_json = serde_json::to_string(tags).unwrap_or_default();
+    check_json("a list of tags", &tags_json)?;
+    let id = CollectionId::draw(ids);
+    let sql = "INSERT INTO collections
+                   (id, title, title_key, tags_json, created_at_ms, updated_at_ms)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
+    run(connection, sql, params![id, title, key, tags_json, Count(now)])?;
+    load(connection, &id)
+}
+
 fn title_key(title: &str) -> String {
     let lower = title.replace(is_hidden, "").to_lowercase();
     let mut words = lower.split_whitespace();
@@ -190,6 +209,15 @@ fn near_titles(connection: &Connection, key: &str) -> Result<Vec<String>, Troubl
 
 pub(crate) fn load(connection: &Connection, id: &CollectionId) -> Result<Collection, Trouble> {
     by_id(connection, id)?.ok_or_else(|| id.missing())
+}
+
+fn by_name(connection: &Connection, name: &str) -> Result<Option<Collection>, Trouble> {
+    if let Some(id) = CollectionId::parse(name)
+        && let Some(found) = by_id(connection, &id)?
+    {
+        return Ok(Some(found));
+    }
+    by_key(connection, &title_key(name))
 }
 
 fn by_id(connection: &Connection, id: &CollectionId) -> Result<Option<Collection>, Trouble> {

@@ -16,7 +16,8 @@ pub const MAX_PACKET: usize = 256 << 10;
 /// What is looked for, in bytes.
 pub const MAX_QUERY: usize = 8 << 10;
 
-pub(crate) const MAX_ADDRESS: usize = 16 << 10;
+/// An address, in bytes.
+pub const MAX_ADDRESS: usize = 16 << 10;
 /// Lists as JSON: links, signals, tags, options, tool calls.
 pub(crate) const MAX_JSON: usize = 1 << 20;
 /// One word or line of our own: a media type, a code, a name of a model.

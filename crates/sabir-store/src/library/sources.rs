@@ -30,11 +30,11 @@ named! {
     }
 }
 
-/// Where a source is fetched from.
+/// Where a source comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Origin {
     pub kind: SourceKind,
-    /// As it was given; none for a note.
+    /// As it may be shown; none for a note.
     pub address: Option<String>,
 }
 
@@ -42,7 +42,10 @@ pub struct Origin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSource {
     pub kind: SourceKind,
+    /// As it may be shown.
     pub address: String,
+    /// Where it is fetched from, when that is not to be shown.
+    pub fetch_address: Option<String>,
     /// The address in the form in which it is compared: one source for each in a collection.
     pub normalized: String,
     /// As a person named it; otherwise it gets the title of the page.
@@ -209,6 +212,7 @@ pub(crate) fn add(
     }
     check_size("an address", &source.address, MAX_ADDRESS)?;
     check_size("an address", &source.normalized, MAX_ADDRESS)?;
+    check_size("an address", source.fetch_address.as_deref().unwrap_or_default(), MAX_ADDRESS)?;
     let sql = "SELECT num, id, status FROM sources WHERE collection = ?1 AND address_key = ?2";
     let found = first(connection, sql, params![collection, source.normalized], |row| {
         Ok(Added { num: row.get(0)?, id: row.get(1)?, status: row.get(2)? })
@@ -217,13 +221,20 @@ pub(crate) fn add(
         return Ok(found);
     }
     let given = given_title(source.title.as_deref())?;
-    let title = given.clone().unwrap_or_else(|| one_line(&source.address, MAX_TITLE));
+    // Of a file the name: who is shown a title need not learn where the file lies.
+    let own = match source.kind {
+        SourceKind::File => source.address.rsplit(['/', '\\']).next().unwrap_or_default(),
+        SourceKind::Url | SourceKind::Note => &source.address,
+    };
+    let title = given.clone().unwrap_or_else(|| one_line(own, MAX_TITLE));
     let id = SourceId::draw(ids);
     let sql = "INSERT INTO sources (id, collection, kind, address, address_key, given_title, title,
-                                    status, added_at_ms)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8)";
-    let NewSource { kind, address, normalized, .. } = source;
-    let parameters = params![id, collection, kind, address, normalized, given, title, Count(now)];
+                                    status, added_at_ms, fetch_address)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9)";
+    let NewSource { kind, address, fetch_address, normalized, .. } = source;
+    let now = Count(now);
+    let parameters =
+        params![id, collection, kind, address, normalized, given, title, now, fetch_address];
     run(connection, sql, parameters)?;
     Ok(Added { num: connection.last_insert_rowid(), id, status: SourceStatus::Pending })
 }

@@ -12,7 +12,10 @@ const LIBRARY: Tables = Tables {
     // The letters `SabL`.
     application: 0x5361_624c,
     newest: include_str!("../../library/schema.sql"),
-    migrations: &[include_str!("../../library/migrations/0001_library.sql")],
+    migrations: &[
+        include_str!("../../library/migrations/0001_library.sql"),
+        include_str!("../../library/migrations/0002_fetch_address.sql"),
+    ],
 };
 
 pub(crate) fn is_newest(connection: &Connection, path: &Path) -> Result<bool, LibraryError> {

@@ -208,7 +208,7 @@ pub(crate) fn keep(
     let title = one_line(&captured.title, MAX_TITLE);
     let sql = "UPDATE sources
                SET current = ?2, status = 'captured', error_code = NULL, error_text = NULL,
-                   title = coalesce(given_title, nullif(?3, ''), address, title),
+                   title = coalesce(given_title, nullif(?3, ''), iif(kind = 'file', title, address), title),
                    etag = ?4, last_modified = ?5, checked_at_ms = ?6
                WHERE num = ?1";
     let etag = validator(captured.etag.as_deref());

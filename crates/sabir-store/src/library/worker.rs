@@ -13,10 +13,10 @@ use super::Library;
 use super::collections::touch;
 use super::error::{LibraryError, Trouble};
 use super::ids::{CollectionId, JobId, SourceId, VersionId, WorkerId};
-use super::jobs::JobStatus;
+use super::jobs::{self, Enqueued, Freshness, JobState, JobStatus, Order, Queueing};
 use super::named::named;
-use super::rows::{Count, Named as _, all, count, first, run};
-use super::sources::{Fault, Origin, note_fault};
+use super::rows::{Count, Named as _, all, count, first, maybe_count, run};
+use super::sources::{Fault, NewSource, Origin, note_fault};
 use super::versions::{self, Captured};
 use crate::home;
 
@@ -37,11 +37,16 @@ pub struct Job {
     pub source_id: SourceId,
     pub collection_id: CollectionId,
     pub origin: Origin,
+    /// Where it is fetched from; it may hold what is not to be shown.
+    pub fetch_address: Option<String>,
     /// JSON, as it was handed in.
     pub options: String,
     /// 1 for the first.
     pub attempt: u64,
     pub max_attempts: u64,
+    /// What was captured last, and the options that were handed in for it.
+    pub current: Option<VersionId>,
+    pub current_options: Option<String>,
     /// What the server said last time, to be said back to it.
     pub etag: Option<String>,
     pub last_modified: Option<String>,
@@ -72,6 +77,32 @@ pub enum Finished {
     },
     /// It was cancelled, or its source was removed, or another has it now. Nothing was kept.
     Lost,
+}
+
+/// Whose jobs are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Those that this worker queued or took over.
+    Own,
+    /// Those that are nobody's, too.
+    Anyones,
+}
+
+/// What became of jobs that others left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TakenOver {
+    pub taken: usize,
+    /// They wait on, because they need more than this worker has, or are not due.
+    pub left: usize,
+}
+
+/// The jobs of one worker that have not ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InLine {
+    pub queued: u64,
+    pub running: u64,
+    /// When the next one that waits may be tried.
+    pub next_due_ms: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +159,130 @@ impl Worker {
         &self.library
     }
 
+    /// As [`Library::enqueue`], for this worker: no other takes these jobs while it lives. What
+    /// waits for nobody becomes this worker's, with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`Library::enqueue`].
+    pub fn enqueue(
+        &self,
+        collection: &CollectionId,
+        sources: &[NewSource],
+        options: &str,
+        freshness: Freshness,
+        now: u64,
+    ) -> Result<Vec<Enqueued>, LibraryError> {
+        let order = Order { owner: Some(&self.id), options, freshness, now };
+        self.library.write(|connection, ids| {
+            free_the_dead(connection, self.library.home(), now)?;
+            jobs::enqueue(connection, ids, collection, sources, &order)
+        })
+    }
+
+    /// As [`Library::refresh`], for this worker.
+    ///
+    /// # Errors
+    ///
+    /// As [`Library::refresh`].
+    pub fn refresh(
+        &self,
+        source: &SourceId,
+        options: &str,
+        now: u64,
+    ) -> Result<Queueing, LibraryError> {
+        let freshness = Freshness::Everything;
+        let order = Order { owner: Some(&self.id), options, freshness, now };
+        self.library.write(|connection, ids| {
+            free_the_dead(connection, self.library.home(), now)?;
+            jobs::refresh(connection, ids, source, &order)
+        })
+    }
+
+    /// Takes over what others left in the collection, as far as it is due before `due_ms` and `fits`
+    /// says of its options that this worker can do it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such collection.
+    pub fn take_over(
+        &self,
+        collection: &CollectionId,
+        fits: impl Fn(&str) -> bool,
+        due_ms: u64,
+        now: u64,
+    ) -> Result<TakenOver, LibraryError> {
+        self.library.write(|connection, _| {
+            free_the_dead(connection, self.library.home(), now)?;
+            let collection = collection.num(connection)?;
+            let sql = "SELECT j.id, j.options_json, j.not_before_ms
+                       FROM capture_jobs AS j JOIN sources AS s ON s.num = j.source
+                       WHERE j.status = 'queued' AND j.worker IS NULL AND s.collection = ?1";
+            let jobs: Vec<(JobId, String, u64)> = all(connection, sql, [collection], |row| {
+                Ok((row.get(0)?, row.get(1)?, count(row, 2)?))
+            })?;
+            let mut done = TakenOver::default();
+            for (id, options, not_before_ms) in jobs {
+                if not_before_ms < due_ms && fits(&options) {
+                    jobs::take(connection, &id, Some(&self.id), &options)?;
+                    done.taken += 1;
+                } else {
+                    done.left += 1;
+                }
+            }
+            Ok(done)
+        })
+    }
+
+    /// How jobs stand that are others'; nothing for one that is gone. One whose worker died before
+    /// it ended becomes this worker's, with these options.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn follow(
+        &self,
+        jobs: &[JobId],
+        options: &str,
+        now: u64,
+    ) -> Result<Vec<Option<JobState>>, LibraryError> {
+        self.library.write(|connection, _| {
+            free_the_dead(connection, self.library.home(), now)?;
+            let state_of = |id| {
+                let state = jobs::state(connection, id)?;
+                let is_free = |it: &JobState| it.status == JobStatus::Queued && it.worker.is_none();
+                if !state.as_ref().is_some_and(is_free) {
+                    return Ok(state);
+                }
+                jobs::take(connection, id, Some(&self.id), options)?;
+                jobs::state(connection, id)
+            };
+            jobs.iter().map(state_of).collect()
+        })
+    }
+
+    /// What of this worker's has not ended.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn in_line(&self) -> Result<InLine, LibraryError> {
+        self.library.read(|connection| {
+            let sql = "SELECT count(*) FILTER (WHERE status = 'queued'),
+                              count(*) FILTER (WHERE status = 'running'),
+                              min(not_before_ms) FILTER (WHERE status = 'queued')
+                       FROM capture_jobs WHERE status IN ('queued', 'running') AND worker = ?1";
+            let found = first(connection, sql, [&self.id], |row| {
+                Ok(InLine {
+                    queued: count(row, 0)?,
+                    running: count(row, 1)?,
+                    next_due_ms: maybe_count(row, 2)?,
+                })
+            })?;
+            Ok(found.unwrap_or_default())
+        })
+    }
+
     /// The job that has waited longest, of one collection or of all; it is then nobody else's. `None`
     /// when there is nothing to do now.
     ///
@@ -137,12 +292,16 @@ impl Worker {
     pub fn claim_next(
         &self,
         scope: Option<&CollectionId>,
+        whose: Whose,
         now: u64,
     ) -> Result<Option<Job>, LibraryError> {
         self.library.write(|connection, _| {
-            free_the_dead(connection, self.library.home(), now)?;
+            if whose == Whose::Anyones {
+                free_the_dead(connection, self.library.home(), now)?;
+            }
             let collection = scope.map(|id| id.num(connection)).transpose()?;
-            let next = first(connection, NEXT, params![Count(now), collection], |row| row.get(0))?;
+            let parameters = params![Count(now), collection, self.id, whose == Whose::Anyones];
+            let next = first(connection, NEXT, parameters, |row| row.get(0))?;
             let Some(num): Option<i64> = next else { return Ok(None) };
             let sql = "UPDATE capture_jobs
                        SET status = 'running', worker = ?2, attempts = attempts + 1
@@ -233,6 +392,7 @@ struct Held {
 
 const NEXT: &str = "SELECT j.num FROM capture_jobs AS j JOIN sources AS s ON s.num = j.source
     WHERE j.status = 'queued' AND j.not_before_ms <= ?1 AND (?2 IS NULL OR s.collection = ?2)
+      AND (j.worker = ?3 OR ?4 AND j.worker IS NULL)
     ORDER BY j.not_before_ms, j.num LIMIT 1";
 
 const HELD: &str = "SELECT j.num, j.source, s.collection, j.status, j.attempts, j.max_attempts
@@ -251,13 +411,15 @@ impl Held {
     }
 }
 
-/// Frees what dead workers had at hand. Called before anything is claimed, in the same transaction.
+/// Frees what dead workers had at hand or had queued. Called before anything of others is looked at,
+/// in the same transaction.
 pub(crate) fn free_the_dead(
     connection: &Transaction<'_>,
     home: &Path,
     now: u64,
 ) -> Result<(), Trouble> {
-    let sql = "SELECT worker FROM capture_jobs WHERE status = 'running'
+    let sql = "SELECT worker FROM capture_jobs
+               WHERE status IN ('queued', 'running') AND worker IS NOT NULL
                UNION SELECT worker FROM artifacts WHERE status = 'running'";
     let workers: Vec<WorkerId> = all(connection, sql, [], |row| row.get(0))?;
     for worker in workers {
@@ -270,6 +432,8 @@ pub(crate) fn free_the_dead(
         for job in &jobs {
             put_back(connection, job, &fault, Retry::At(0), now)?;
         }
+        let sql = "UPDATE capture_jobs SET worker = NULL WHERE worker = ?1 AND status = 'queued'";
+        run(connection, sql, [&worker])?;
         let sql = "UPDATE artifacts SET status = 'failed', error_code = ?2, error_text = ?3
                    WHERE worker = ?1 AND status = 'running'";
         run(connection, sql, params![worker, fault.code, "the process that made it died"])?;
@@ -293,7 +457,7 @@ fn put_back(
     match again {
         Some(at) => {
             let sql = "UPDATE capture_jobs
-                       SET status = 'queued', worker = NULL, not_before_ms = ?2, error_code = ?3,
+                       SET status = 'queued', not_before_ms = ?2, error_code = ?3,
                            error_text = ?4
                        WHERE num = ?1";
             run(connection, sql, params![job.num, Count(at), code, text])?;
@@ -328,10 +492,14 @@ fn finished(connection: &Connection, job: i64) -> Result<Finished, Trouble> {
 
 fn load(connection: &Connection, num: i64) -> Result<Option<Job>, Trouble> {
     let sql = "SELECT j.id, s.id, c.id, s.kind, s.address, j.options_json, j.attempts,
-                      j.max_attempts, s.etag, s.last_modified
+                      j.max_attempts, s.etag, s.last_modified, coalesce(s.fetch_address, s.address),
+                      v.id, (SELECT o.options_json FROM capture_jobs AS o
+                             WHERE o.source = s.num AND o.status = 'succeeded'
+                             ORDER BY o.num DESC LIMIT 1)
                FROM capture_jobs AS j
                JOIN sources AS s ON s.num = j.source
                JOIN collections AS c ON c.num = s.collection
+               LEFT JOIN source_versions AS v ON v.num = s.current
                WHERE j.num = ?1";
     first(connection, sql, [num], |row| {
         Ok(Job {
@@ -344,6 +512,9 @@ fn load(connection: &Connection, num: i64) -> Result<Option<Job>, Trouble> {
             max_attempts: count(row, 7)?,
             etag: row.get(8)?,
             last_modified: row.get(9)?,
+            fetch_address: row.get(10)?,
+            current: row.get(11)?,
+            current_options: row.get(12)?,
         })
     })
 }

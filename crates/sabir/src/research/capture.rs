@@ -1,12 +1,14 @@
 //! `sabir capture`: pages, files and notes into a collection, or one page to standard output.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
+use sabir_base::text::one_line;
 use sabir_capture::{Guard, Mode, ReadOptions, Rules};
-use sabir_host::{CaptureNews, CaptureOptions, CaptureReport, Input, InputReader};
+use sabir_host::{CaptureNews, CaptureOptions, CaptureReport, Input, InputReader, written};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -30,19 +32,22 @@ Examples:
   sabir capture --print https://example.org/tides > tides.md
   curl -s https://example.org | sabir capture --print -
 
+What another process captures at the same time is waited for. A server that wants to be left alone
+for more than a minute is: run the command again then, or with --refresh at once.
+
 Exit codes:
   0  everything is captured, or was already
-  1  something could not be captured, or you stopped it; the rest is kept
+  1  something could not be captured, has to wait, or you stopped it; the rest is kept
   2  wrong usage, or the library cannot be written")]
 pub(crate) struct CaptureArgs {
     /// Addresses and files; with --print one of them, or - for standard input
     #[arg(value_name = "URL|FILE", required_unless_present = "note")]
-    inputs: Vec<String>,
+    inputs: Vec<OsString>,
     /// The collection, by name or id; it is made when it is new
     #[arg(short = 'c', long, value_name = "NAME", required_unless_present = "print")]
     collection: Option<String>,
     /// Write the Markdown of one page to standard output, and keep nothing
-    #[arg(long, conflicts_with_all = ["collection", "note", "refresh"])]
+    #[arg(long, conflicts_with_all = ["collection", "note", "refresh", "json"])]
     print: bool,
     /// Fetch again what is there already; a changed page becomes a new version
     #[arg(long)]
@@ -56,7 +61,8 @@ pub(crate) struct CaptureArgs {
     #[command(flatten)]
     reading: ReadArgs,
     /// How many pages to fetch at a time
-    #[arg(long, value_name = "N", default_value_t = CaptureOptions::default().parallel)]
+    #[arg(long, value_name = "N", default_value_t = CaptureOptions::default().parallel,
+          value_parser = parse_parallel)]
     parallel: usize,
     /// Print a JSON object for each source, one on a line
     #[arg(long)]
@@ -106,6 +112,11 @@ fn parse_chars(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("a number from {least} to {most}"))
 }
 
+fn parse_parallel(text: &str) -> Result<usize, String> {
+    let number = text.parse::<usize>().ok().filter(|it| (1..=MOST_PARALLEL).contains(it));
+    number.ok_or_else(|| format!("a number from 1 to {MOST_PARALLEL}"))
+}
+
 impl CaptureArgs {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         if self.print {
@@ -113,30 +124,33 @@ impl CaptureArgs {
         }
         let desk = open_without_model(&self.home, &self.egress)?;
         let name = self.collection.as_deref().context("no collection is named: say -c NAME")?;
-        let collection = match desk.library().find_collection(name) {
-            Ok(collection) => collection,
-            Err(sabir_store::library::LibraryError::NotFound { .. }) => {
-                desk.library().create_collection(name, &[], super::collection::now_ms())?
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if let Some(note) = &self.note {
-            let id = block_on(async |_| {
-                Ok(desk.add_note(&collection.id, self.title.clone(), note.clone()).await?)
-            })?;
-            match self.json {
-                true => writeln!(output, "{}", json!({ "source_id": id, "status": "captured" }))?,
-                false => notes.line(format_args!("captured  {id}  note")),
-            }
-        }
+        // Nothing is kept of a command that cannot be meant so.
         let inputs =
             self.inputs.iter().map(|word| parse(word)).collect::<anyhow::Result<Vec<_>>>()?;
+        let collection =
+            desk.library().find_or_create_collection(name, super::collection::now_ms())?;
+        if let Some(note) = &self.note {
+            let kept = block_on(async |_| {
+                Ok(desk.add_note(&collection.id, self.title.clone(), note.clone()).await?)
+            })?;
+            let sabir_host::Note { id, title } = kept;
+            let line = json!({ "source_id": id, "status": "captured", "title": title });
+            match self.json {
+                true => writeln!(output, "{line}")?,
+                false => notes.line(format_args!("captured  {id}  {}", one_line(&title, 70))),
+            }
+        }
         if inputs.is_empty() {
             return Ok(Exit::Done);
         }
         let ReadOptions { mode, max_chars, .. } = self.reading.options();
-        let options =
-            CaptureOptions { mode, max_chars, refresh: self.refresh, parallel: self.parallel };
+        let options = CaptureOptions {
+            mode,
+            max_chars,
+            refresh: self.refresh,
+            parallel: self.parallel,
+            leftovers: true,
+        };
         let mut progress = Progress::new();
         let report = block_on(async |stop| {
             let (tell, mut told) = mpsc::channel(64);
@@ -146,18 +160,24 @@ impl CaptureArgs {
                 report
             };
             let show = async {
+                let mut shown = Ok(());
                 while let Some(news) = told.recv().await {
                     match self.json {
-                        true => {
-                            if let Some(line) = to_json(&news) {
-                                writeln!(output, "{line}")?;
-                                output.flush()?;
+                        true if shown.is_ok() => {
+                            let line = to_json(&news).map(|line| format!("{line}\n"));
+                            let line = line.unwrap_or_default();
+                            let written = output.write_all(line.as_bytes());
+                            shown = written.and_then(|()| output.flush());
+                            if shown.is_err() {
+                                // Nobody can be told any more; what is on disk stays.
+                                stop.cancel();
                             }
                         }
+                        true => {}
                         false => progress.hear(&news),
                     }
                 }
-                anyhow::Ok(())
+                shown
             };
             let (report, shown) = tokio::join!(work, show);
             shown?;
@@ -168,7 +188,8 @@ impl CaptureArgs {
         if !self.json {
             notes.line(summary(&report, &collection.title));
         }
-        Ok(if report.failed == 0 && report.left == 0 { Exit::Done } else { Exit::Found })
+        let is_done = report.failed == 0 && report.left == 0 && report.waiting == 0;
+        Ok(if is_done { Exit::Done } else { Exit::Found })
     }
 
     fn print_one(&self, output: &mut Output) -> anyhow::Result<Exit> {
@@ -190,7 +211,7 @@ impl CaptureArgs {
     }
 }
 
-fn parse(word: &str) -> anyhow::Result<Input> {
+fn parse(word: &OsStr) -> anyhow::Result<Input> {
     if word == "-" {
         bail!("standard input cannot be fetched again; use --print, or --note TEXT");
     }
@@ -198,7 +219,7 @@ fn parse(word: &str) -> anyhow::Result<Input> {
 }
 
 /// An address, a file or standard input.
-pub(super) fn parse_or_stdin(word: &str) -> anyhow::Result<Input> {
+pub(super) fn parse_or_stdin(word: &OsStr) -> anyhow::Result<Input> {
     if word != "-" {
         return Ok(Input::parse(word)?);
     }
@@ -215,14 +236,11 @@ pub(super) fn parse_or_stdin(word: &str) -> anyhow::Result<Input> {
 }
 
 /// What a page is called that is asked about.
-pub(super) fn name_of(word: &str) -> String {
-    match word {
-        "-" => "standard input".to_owned(),
-        word if word.contains("://") => word.to_owned(),
-        word => {
-            let path = PathBuf::from(word);
-            path.file_name().map_or_else(|| word.to_owned(), |it| it.to_string_lossy().into_owned())
-        }
+pub(super) fn name_of(word: &OsStr) -> String {
+    match word.to_str() {
+        Some("-") => "standard input".to_owned(),
+        Some(word) if word.contains("://") => word.to_owned(),
+        _ => Path::new(word).file_name().unwrap_or(word).to_string_lossy().into_owned(),
     }
 }
 
@@ -230,33 +248,63 @@ fn to_json(news: &CaptureNews) -> Option<Value> {
     match news {
         CaptureNews::Waiting { .. } => None,
         CaptureNews::Kept(kept) => Some(json!({
-            "source_id": kept.source_id, "version": kept.version, "status": "captured",
+            "source_id": kept.source_id, "version": kept.version,
+            "status": if kept.is_new { "captured" } else { "unchanged" },
             "url": kept.address, "title": kept.title, "chars": kept.chars,
             "signals": kept.signals, "is_new": kept.is_new,
+            "change": kept.change.map(|it| json!({ "added": it.added, "removed": it.removed })),
         })),
         CaptureNews::Present { source_id, address } => {
             Some(json!({ "source_id": source_id, "status": "present", "url": address }))
         }
-        CaptureNews::Failed { source_id, address, fault, will_retry } => Some(json!({
-            "source_id": source_id, "status": if *will_retry { "again" } else { "failed" },
+        CaptureNews::Same { source_id, address } => {
+            Some(json!({ "source_id": source_id, "status": "same", "url": address }))
+        }
+        CaptureNews::Failed { source_id, address, fault, again_at_ms } => Some(json!({
+            "source_id": source_id,
+            "status": if again_at_ms.is_some() { "again" } else { "failed" },
             "url": address, "error": fault.code, "message": fault.text,
+            "again_at": again_at_ms.map(written),
+        })),
+        CaptureNews::Waits { source_id, address, until_ms } => Some(json!({
+            "source_id": source_id, "status": "waits", "url": address, "until": written(*until_ms),
         })),
     }
 }
 
 fn summary(report: &CaptureReport, title: &str) -> String {
-    let CaptureReport { kept, present, failed, left } = *report;
-    let mut parts = vec![format!("{kept} captured")];
-    let mut add = |count: usize, word: &str| {
-        if count > 0 {
-            parts.push(format!("{count} {word}"));
-        }
-    };
-    add(present, "already there");
-    add(failed, "failed");
-    add(left, "left: run the same command again to go on");
-    format!("{title}: {}", parts.join(", "))
+    let CaptureReport { kept, unchanged, present, same, failed, waiting, left, .. } = *report;
+    let until = report.waiting_until_ms.map(super::progress::clock).unwrap_or_default();
+    let verb = if waiting == 1 { "waits" } else { "wait" };
+    let counted = [
+        (unchanged, "unchanged".to_owned()),
+        (present, "already there".to_owned()),
+        (same, "named twice".to_owned()),
+        (failed, "failed".to_owned()),
+        (waiting, format!("{verb} until {until}: run the same command again then")),
+        (left, "left: run the same command again to go on".to_owned()),
+    ];
+    let mut text = format!("{title}: {kept} captured");
+    for (count, words) in counted.iter().filter(|(count, _)| *count > 0) {
+        text.push_str(&format!(", {count} {words}"));
+    }
+    if report.of_others > 0 {
+        let count = report.of_others;
+        text.push_str(&format!("\n{count} of an earlier command not captured yet: run it again"));
+    }
+    if report.hidden > 0 {
+        let addresses = match report.hidden {
+            1 => "1 address is".to_owned(),
+            more => format!("{more} addresses are"),
+        };
+        text.push_str(&format!(
+            "\n{addresses} kept whole in the library, to be fetched again, and shown without what \
+             may be secret"
+        ));
+    }
+    text
 }
 
+const MOST_PARALLEL: usize = 32;
 /// As large as a file may be.
 const MAX_STDIN: u64 = 32 * 1024 * 1024;

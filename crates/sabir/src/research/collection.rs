@@ -4,10 +4,11 @@ use std::io::Write as _;
 
 use clap::{Args, Subcommand};
 use sabir_base::text::one_line;
-use sabir_host::{open_library, written};
+use sabir_host::{open_library, open_library_to_read, written};
 use sabir_store::library::{Collection, Library, LibraryError, Source, SourceStatus};
 use serde_json::json;
 
+use super::versions::{Wants, show_source};
 use crate::exit::Exit;
 use crate::home::HomeArgs;
 use crate::output::{Notes, Output};
@@ -61,10 +62,17 @@ pub(crate) struct ListArgs {
 #[command(after_help = "\
 Examples:
   sabir collection show tides
-  sabir collection show tides --json | jq -r '.sources[].url'")]
+  sabir collection show tides --json | jq -r '.sources[].url'
+  sabir collection show tides --source src_0123456789abcdef --diff")]
 pub(crate) struct ShowArgs {
     /// Its name or id
     name: String,
+    /// Show the versions of this source
+    #[arg(long, value_name = "ID")]
+    source: Option<String>,
+    /// Show what changed between the last two versions of the source
+    #[arg(long, requires = "source")]
+    diff: bool,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -119,7 +127,7 @@ impl NewArgs {
 
 impl ListArgs {
     fn run(self, output: &mut Output) -> anyhow::Result<Exit> {
-        let library = open_library(&self.home.resolve()?)?;
+        let library = open_library_to_read(&self.home.resolve()?)?;
         let mut listed = Vec::new();
         let mut after = 0;
         loop {
@@ -153,8 +161,11 @@ impl ListArgs {
 
 impl ShowArgs {
     fn run(self, output: &mut Output) -> anyhow::Result<Exit> {
-        let library = open_library(&self.home.resolve()?)?;
+        let library = open_library_to_read(&self.home.resolve()?)?;
         let collection = library.find_collection(&self.name)?;
+        if let Some(source) = &self.source {
+            return show_source(&library, &collection, source, self.wants(), output);
+        }
         let counts = library.collection_counts(&collection.id)?;
         let sources = all_sources(&library, &collection)?;
         if self.json {
@@ -191,6 +202,12 @@ impl ShowArgs {
             writeln!(output)?;
         }
         Ok(Exit::Done)
+    }
+}
+
+impl ShowArgs {
+    fn wants(&self) -> Wants {
+        Wants { json: self.json, diff: self.diff }
     }
 }
 

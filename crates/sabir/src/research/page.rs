@@ -1,5 +1,6 @@
 //! `sabir summarize` and `sabir extract`: one page, without a collection.
 
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -25,11 +26,12 @@ Examples:
 
 Exit codes:
   0  there is a summary
+  1  there is nothing on the page to sum up
   2  the page cannot be read, or the model failed")]
 pub(crate) struct SummarizeArgs {
     /// An address, a file, or - for standard input
     #[arg(value_name = "URL|FILE")]
-    input: String,
+    input: OsString,
     /// How much is said
     #[arg(long, value_enum, value_name = "STYLE", default_value = "concise")]
     style: Style,
@@ -65,7 +67,7 @@ Exit codes:
 pub(crate) struct ExtractArgs {
     /// An address, a file, or - for standard input
     #[arg(value_name = "URL|FILE")]
-    input: String,
+    input: OsString,
     /// A file with a JSON Schema, or - for standard input
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
@@ -86,16 +88,17 @@ impl SummarizeArgs {
             Style::Detailed => "detailed",
         };
         let name = name_of(&self.input);
-        let answered = block_on(async |stop| {
+        let (answered, is_blank) = block_on(async |stop| {
             let reading = read(&desk, &self.input, &self.reading, stop).await?;
-            Ok(desk.summarize(&reading, &name, Some(style), stop).await?)
+            let is_blank = reading.page.markdown.trim().is_empty();
+            Ok((desk.summarize(&reading, &name, Some(style), stop).await?, is_blank))
         })?;
         tell_notes(&answered, notes);
         match self.json {
             true => writeln!(output, "{}", cited::to_json(&answered))?,
             false => cited::print(output, &answered)?,
         }
-        Ok(Exit::Done)
+        Ok(if is_blank { Exit::Found } else { Exit::Done })
     }
 }
 
@@ -131,13 +134,19 @@ impl ExtractArgs {
                 writeln!(output, "{data:#}")?;
             }
         }
-        Ok(if answered.data.is_some() { Exit::Done } else { Exit::Found })
+        // An object in which nothing stands is no data.
+        let holds_data = |data: &Value| match data {
+            Value::Object(fields) => fields.values().any(|value| !value.is_null()),
+            Value::Array(rows) => !rows.is_empty(),
+            other => !other.is_null(),
+        };
+        Ok(if answered.data.as_ref().is_some_and(holds_data) { Exit::Done } else { Exit::Found })
     }
 }
 
 async fn read(
     desk: &Desk,
-    input: &str,
+    input: &OsStr,
     options: &ReadArgs,
     stop: &tokio_util::sync::CancellationToken,
 ) -> anyhow::Result<Reading> {

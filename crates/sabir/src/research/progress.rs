@@ -4,7 +4,9 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use sabir_base::text::one_line;
-use sabir_host::CaptureNews;
+use sabir_host::{CaptureNews, written};
+
+use super::collection::now_ms;
 
 pub(super) struct Progress {
     is_terminal: bool,
@@ -27,24 +29,45 @@ impl Progress {
             }
             CaptureNews::Kept(kept) => {
                 self.done += 1;
-                let what = if kept.is_new { "captured" } else { "unchanged" };
+                let what = match (kept.is_new, kept.change) {
+                    (false, _) => "unchanged",
+                    (true, Some(_)) => "changed ",
+                    (true, None) => "captured",
+                };
+                let change = kept.change.map_or_else(String::new, |it| {
+                    format!(" (+{} −{} lines)", it.added, it.removed)
+                });
                 let title = if kept.title.is_empty() { &kept.address } else { &kept.title };
                 let signals = match kept.signals.is_empty() {
                     true => String::new(),
                     false => format!(" ({})", kept.signals.join(", ")),
                 };
-                Some(format!("{what}  {}  {}{signals}", kept.source_id, one_line(title, 70)))
+                let title = one_line(title, 70);
+                Some(format!("{what}  {}  {title}{change}{signals}", kept.source_id))
             }
             CaptureNews::Present { source_id, address } => {
                 Some(format!("present   {source_id}  {}", one_line(address, 70)))
             }
-            CaptureNews::Failed { address, fault, will_retry, .. } => {
-                if !will_retry {
-                    self.done += 1;
-                }
-                let what = if *will_retry { "again   " } else { "failed  " };
+            CaptureNews::Same { source_id, address } => {
+                Some(format!("same      {source_id}  {}", one_line(address, 70)))
+            }
+            CaptureNews::Failed { address, fault, again_at_ms, .. } => {
                 let (address, text) = (one_line(address, 70), one_line(&fault.text, 200));
-                Some(format!("{what}  {address}: {text}"))
+                Some(match again_at_ms {
+                    Some(at) => {
+                        let seconds = at.saturating_sub(now_ms()).div_ceil(1000);
+                        format!("again in {seconds} s  {address}: {text}")
+                    }
+                    None => {
+                        self.done += 1;
+                        format!("failed    {address}: {text}")
+                    }
+                })
+            }
+            CaptureNews::Waits { address, until_ms, .. } => {
+                self.done += 1;
+                let until = clock(*until_ms);
+                Some(format!("waits     {}: not before {until}", one_line(address, 70)))
             }
         };
         if let Some(line) = line {
@@ -75,6 +98,16 @@ impl Progress {
             write_error(&format!("\r{}\r", " ".repeat(self.shown)));
             self.shown = 0;
         }
+    }
+}
+
+/// A time of day, and the day where it is not today.
+pub(super) fn clock(ms: u64) -> String {
+    let (then, now) = (written(ms), written(now_ms()));
+    let (day, time) = (&then[..10], &then[11..16]);
+    match now.starts_with(day) {
+        true => format!("{time} UTC"),
+        false => format!("{day} {time} UTC"),
     }
 }
 

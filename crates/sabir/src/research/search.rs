@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use clap::Args;
 use sabir_base::text::{one_line, with_hidden_shown};
-use sabir_host::open_library;
+use sabir_host::open_library_to_read;
 use sabir_store::library::{Hit, Matching, SearchRequest, Snippet};
 use serde_json::json;
 
@@ -49,7 +49,7 @@ pub(crate) struct SearchArgs {
 
 impl SearchArgs {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
-        let library = open_library(&self.home.resolve()?)?;
+        let library = open_library_to_read(&self.home.resolve()?)?;
         let scope = self.collection.as_deref().map(|name| library.find_collection(name));
         let scope = scope.transpose()?.map(|collection| collection.id);
         let words = self.words.join(" ");

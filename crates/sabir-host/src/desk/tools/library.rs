@@ -15,11 +15,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
+use crate::desk::Desk;
 use crate::desk::artifact::{ShareFormat, write_new};
 use crate::desk::collect::{CaptureNews, CaptureOptions};
 use crate::desk::input::Input;
-use crate::desk::moment::now_ms;
-use crate::desk::{Desk, DeskError};
+use crate::desk::moment::{now_ms, written};
 
 impl Desk {
     pub(super) async fn create_collection(&self, it: &CreateCollection) -> Result<Value, Failure> {
@@ -63,8 +63,8 @@ impl Desk {
                 }
                 NewSource::Note(note) => {
                     let title = note.title.as_ref().map(ToString::to_string);
-                    let id = self.add_note(&collection, title, note.text.to_string()).await?;
-                    notes.push(json!({ "sourceId": id, "status": "captured" }));
+                    let kept = self.add_note(&collection, title, note.text.to_string()).await?;
+                    notes.push(json!({ "sourceId": kept.id, "status": "captured" }));
                 }
             }
         }
@@ -109,8 +109,7 @@ impl Desk {
             .ok_or_else(|| Failure::new("NOT_FOUND", "there is no such source"))?;
         let wanted = id.to_string();
         let source = self.with_library(move |library| library.source(&id)).await?;
-        let address = source.origin.address.clone().unwrap_or_default();
-        let input = Input::parse(&address).map_err(DeskError::from)?;
+        let input = Input::Kept(source.id.clone());
         let options = CaptureOptions { refresh: true, ..CaptureOptions::default() };
         let results = self.fetch_all(&source.collection_id, vec![input], options, stop).await?;
         let is_wanted = |it: &Value| it["sourceId"] == wanted.as_str();
@@ -247,7 +246,7 @@ impl Desk {
 
 fn result_of(news: CaptureNews) -> Option<Value> {
     match news {
-        CaptureNews::Waiting { .. } | CaptureNews::Failed { will_retry: true, .. } => None,
+        CaptureNews::Waiting { .. } | CaptureNews::Failed { again_at_ms: Some(_), .. } => None,
         CaptureNews::Kept(kept) => Some(json!({
             "sourceId": kept.source_id, "status": "captured", "title": kept.title,
             "url": kept.address, "chars": kept.chars, "signals": kept.signals, "isNew": kept.is_new,
@@ -255,6 +254,12 @@ fn result_of(news: CaptureNews) -> Option<Value> {
         CaptureNews::Present { source_id, address } => {
             Some(json!({ "sourceId": source_id, "status": "already_captured", "url": address }))
         }
+        CaptureNews::Same { source_id, address } => {
+            Some(json!({ "sourceId": source_id, "status": "named_before", "url": address }))
+        }
+        CaptureNews::Waits { source_id, address, until_ms } => Some(json!({
+            "sourceId": source_id, "status": "waits", "url": address, "until": written(until_ms),
+        })),
         CaptureNews::Failed { source_id, address, fault, .. } => Some(json!({
             "sourceId": source_id, "status": "failed", "url": address,
             "error": fault.code, "message": fault.text,

@@ -5,7 +5,7 @@ use std::thread;
 
 use sabir_store::library::{
     AuditOutcome, ChatRole, Collection, Finished, Library, LibraryError, NewAudit, NewChatEvent,
-    Turn, Worker,
+    Turn, Whose, Worker,
 };
 
 use super::sample::{open, page};
@@ -28,7 +28,7 @@ pub(crate) fn text_of(address: &str) -> String {
 
 fn capture_all(library: &Library) {
     let worker = Worker::start(library).unwrap();
-    while let Some(job) = worker.claim_next(None, 20).unwrap() {
+    while let Some(job) = worker.claim_next(None, Whose::Anyones, 20).unwrap() {
         let address = job.origin.address.clone().unwrap();
         let finished = worker.finish(&job, &page(&address, &text_of(&address)), 30).unwrap();
         let Finished::Kept { version, .. } = finished else { panic!("lost {job:?}") };
@@ -39,7 +39,7 @@ fn capture_all(library: &Library) {
 
 fn hold_one(library: &Library) {
     let worker = Worker::start(library).unwrap();
-    let job = worker.claim_next(None, 20).unwrap().unwrap();
+    let job = worker.claim_next(None, Whose::Anyones, 20).unwrap().unwrap();
     report(&format!("held {}", job.id));
     loop {
         thread::park();

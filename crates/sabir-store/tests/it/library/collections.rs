@@ -131,3 +131,20 @@ fn a_deleted_collection_leaves_nothing_of_its_own() {
     let error = library.delete_collection(&gone).unwrap_err();
     assert!(matches!(error, LibraryError::NotFound { what: "collection", .. }));
 }
+
+/// LC-S3: any number who name a new collection at once get the same one.
+#[test]
+fn a_new_collection_is_made_once() {
+    let home = home();
+    let library = open(home.path());
+    let open_and_find = |_| {
+        let home = home.path().to_owned();
+        std::thread::spawn(move || open(&home).find_or_create_collection("New  one", 5).unwrap().id)
+    };
+    let threads: Vec<_> = (0..6).map(open_and_find).collect();
+    let ids: Vec<_> = threads.into_iter().map(|it| it.join().unwrap()).collect();
+    assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    let found = library.find_or_create_collection(ids[0].as_str(), 9).unwrap();
+    assert_eq!((found.title.as_str(), found.created_at_ms), ("New one", 5));
+    assert!(library.find_or_create_collection(" ", 9).is_err());
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use sabir_store::library::{JobCounts, JobStatus, Library, SourceStatus, Worker};
+use sabir_store::library::{JobCounts, JobStatus, Library, SourceStatus, Whose, Worker};
 
 use super::child::text_of;
 use super::sample::{collection, enqueue, open, queued, urls};
@@ -126,9 +126,13 @@ fn a_killed_worker_frees_its_jobs_at_once() {
     let mut child = Child::start("library hold", home.path());
     child.wait_for(&format!("held {job_id}"));
     let worker = Worker::start(&library).unwrap();
-    assert_eq!(worker.claim_next(None, u64::MAX).unwrap(), None, "a living worker was robbed");
+    assert_eq!(
+        worker.claim_next(None, Whose::Anyones, u64::MAX).unwrap(),
+        None,
+        "a living worker was robbed"
+    );
     child.kill();
-    let job = worker.claim_next(None, 0).unwrap().unwrap();
+    let job = worker.claim_next(None, Whose::Anyones, 0).unwrap().unwrap();
     assert_eq!((job.id, job.attempt), (job_id, 2));
 }
 
@@ -147,7 +151,7 @@ fn a_deadly_page_is_put_aside() {
     let worker = Worker::start(&library).unwrap();
     let locks = std::fs::read_dir(home.path().join("workers")).unwrap().count();
     assert_eq!(locks, 1, "those of the dead are swept");
-    assert_eq!(worker.claim_next(None, u64::MAX).unwrap(), None);
+    assert_eq!(worker.claim_next(None, Whose::Anyones, u64::MAX).unwrap(), None);
     let state = library.job(queued(&enqueued)).unwrap();
     assert_eq!((state.status, state.attempts), (JobStatus::Failed, 3));
     let source = library.source(&enqueued.source_id).unwrap();

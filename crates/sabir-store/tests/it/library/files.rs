@@ -70,7 +70,7 @@ fn other_files_are_left_alone() {
     fs::remove_file(&path).unwrap();
     drop(open(home.path()));
     raw(home.path()).execute_batch("PRAGMA user_version = 99").unwrap();
-    expect!["HOME/library.db was written by a newer sabir (schema 99, this one knows 1); update sabir, or use another home with --home DIR"]
+    expect!["HOME/library.db was written by a newer sabir (schema 99, this one knows 2); update sabir, or use another home with --home DIR"]
         .assert_eq(&refused(home.path()));
     assert!(matches!(
         Library::open(home.path(), ids()),
@@ -151,4 +151,19 @@ fn a_file_that_cannot_be_opened_is_told() {
     fs::create_dir(home.path().join("library.db")).unwrap();
     expect!["cannot use HOME/library.db: unable to open database file: HOME/library.db"]
         .assert_eq(&refused(home.path()));
+}
+
+/// LC-S29: a library that can only be read is read, and says so to who writes.
+#[test]
+fn a_library_that_cannot_be_written_is_read() {
+    let home = home();
+    let library = open(home.path());
+    let id = collection(&library, "c").id;
+    library.add_note(&id, None, "The pier is closed.", 5).unwrap();
+    drop(library);
+    let reader = Library::open_to_read(home.path()).unwrap();
+    assert_eq!(reader.collection_counts(&id).unwrap().captured, 1);
+    let error = reader.create_collection("d", &[], 6).unwrap_err();
+    assert!(matches!(error, LibraryError::ReadOnly { .. }), "{error}");
+    assert!(Library::open_to_read(&home.path().join("nowhere")).is_err());
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rusqlite::Connection;
 use sabir_store::library::{
     Captured, Collection, CollectionId, Enqueued, Ids, Job, JobId, Library, NewSource, Outcome,
-    Queueing, SourceId, SourceKind, Worker,
+    Queueing, SourceId, SourceKind, Whose, Worker,
 };
 
 /// Never the same twice, neither in this process nor in one beside it.
@@ -38,6 +38,7 @@ pub(crate) fn url(address: &str) -> NewSource {
     NewSource {
         kind: SourceKind::Url,
         address: address.to_owned(),
+        fetch_address: None,
         normalized: address.trim_end_matches('/').to_owned(),
         title: None,
     }
@@ -72,7 +73,7 @@ pub(crate) fn queued(enqueued: &Enqueued) -> &JobId {
 }
 
 pub(crate) fn claim(worker: &Worker) -> Job {
-    worker.claim_next(None, 20).unwrap().unwrap()
+    worker.claim_next(None, Whose::Anyones, 20).unwrap().unwrap()
 }
 
 /// A source of the collection, captured with that text.
@@ -88,7 +89,7 @@ pub(crate) fn capture(
     if enqueued.queueing == Queueing::AlreadyCaptured {
         library.refresh(&enqueued.source_id, "{}", 10).unwrap();
     }
-    let job = worker.claim_next(Some(collection), 20).unwrap().unwrap();
+    let job = worker.claim_next(Some(collection), Whose::Anyones, 20).unwrap().unwrap();
     assert_eq!(job.source_id, enqueued.source_id);
     worker.finish(&job, &page(title, markdown), 30).unwrap();
     enqueued.source_id

@@ -273,3 +273,55 @@ fn texts_are_read_page_by_page() {
         library.current_texts(&id, 0, 1000).unwrap().iter().map(|text| text.markdown.len()).sum();
     assert!((32 << 20..36 << 20).contains(&bytes), "{bytes}");
 }
+
+/// LC-S30: the address that is fetched is given to the worker, and to nobody who shows it.
+#[test]
+fn what_is_fetched_is_not_what_is_shown() {
+    let home = home();
+    let library = open(home.path());
+    let id = collection(&library, "c").id;
+    let secret = "https://a.example/x?key=sesame";
+    let source = sabir_store::library::NewSource {
+        fetch_address: Some(secret.to_owned()),
+        normalized: secret.to_owned(),
+        ..url("https://a.example/x")
+    };
+    enqueue(&library, &id, &[source, url("https://a.example/x")]);
+    let worker = Worker::start(&library).unwrap();
+    let [first, second] = [claim(&worker), claim(&worker)];
+    assert_eq!(first.fetch_address.as_deref(), Some(secret));
+    assert_eq!(second.fetch_address.as_deref(), Some("https://a.example/x"));
+    worker.finish(&first, &page("", "text"), 30).unwrap();
+    let shown = format!(
+        "{:?} {:?}",
+        library.source(&first.source_id).unwrap(),
+        library.current_text(&first.source_id).unwrap()
+    );
+    assert!(!shown.contains("sesame") && shown.contains("https://a.example/x"), "{shown}");
+    // Whoever fetches it again knows what there is, and how it was fetched.
+    library.refresh(&first.source_id, r#"{"mode":"list"}"#, 80).unwrap();
+    let again = claim(&worker);
+    assert_eq!(again.current, library.source(&first.source_id).unwrap().current_version);
+    assert_eq!(
+        (again.options.as_str(), again.current_options.as_deref()),
+        (r#"{"mode":"list"}"#, Some("{}"))
+    );
+}
+
+/// A file without a title is called by its name, not by where it lies.
+#[test]
+fn a_file_is_called_by_its_name() {
+    let home = home();
+    let library = open(home.path());
+    let id = collection(&library, "c").id;
+    let file = sabir_store::library::NewSource {
+        kind: SourceKind::File,
+        ..url("/home/somebody/private/notes.txt")
+    };
+    enqueue(&library, &id, &[file]);
+    let worker = Worker::start(&library).unwrap();
+    let job = claim(&worker);
+    assert_eq!(library.source(&job.source_id).unwrap().title, "notes.txt");
+    worker.finish(&job, &page("", "text"), 30).unwrap();
+    assert_eq!(library.source(&job.source_id).unwrap().title, "notes.txt");
+}

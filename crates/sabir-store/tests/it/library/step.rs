@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sabir_store::library::{
-    CollectionId, Fault, Library, Matching, Retry, SearchRequest, SourceId, SourceStatus, Worker,
+    CollectionId, Fault, Library, Matching, Retry, SearchRequest, SourceId, SourceStatus, Whose,
+    Worker,
 };
 
 use super::sample::{enqueue, open, page, url};
@@ -74,13 +75,13 @@ proptest! {
                     enqueue(&library, &id, &[url(&format!("https://{address}.example"))]);
                 }
                 Step::Capture { title, text } => {
-                    if let Some(job) = worker.claim_next(None, 20).unwrap() {
+                    if let Some(job) = worker.claim_next(None, Whose::Anyones, 20).unwrap() {
                         worker.finish(&job, &page(&title, &text), 30).unwrap();
                         texts.insert(job.source_id, text);
                     }
                 }
                 Step::Fail => {
-                    if let Some(job) = worker.claim_next(None, 20).unwrap() {
+                    if let Some(job) = worker.claim_next(None, Whose::Anyones, 20).unwrap() {
                         worker.fail(&job, &Fault::new("x", "y"), Retry::At(0), 30).unwrap();
                     }
                 }

@@ -89,3 +89,20 @@ fn a_pdf_is_read_in_a_process_of_its_own() {
     assert_eq!(outcome.code, 2);
     assert!(outcome.stderr.contains("PDF"), "{}", outcome.stderr);
 }
+
+#[test]
+fn nothing_found_is_not_success() {
+    let study = Study::with_pages(&[]);
+    study.place.write("list.html", "<table><tr><th>Size</th><td>4</td></tr></table><p>Brass</p>");
+    study.place.write("empty.html", "");
+    let schema = json!({ "type": "object", "properties": { "zodiac": { "type": "string" } } });
+    study.place.write("s.json", &schema.to_string());
+    // Nothing of the schema is there, although the schema is content with that.
+    let outcome = study.run(&["extract", "--schema", "s.json", "list.html"]);
+    assert_eq!(outcome.code, 1, "{} {}", outcome.stdout, outcome.stderr);
+    // A page of short lines is summed up by them, an empty one is not.
+    let outcome = study.run(&["summarize", "list.html"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("Brass"), "{}", outcome.stdout);
+    assert_eq!(study.run(&["summarize", "empty.html"]).code, 1);
+}
