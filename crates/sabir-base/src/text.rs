@@ -4,15 +4,30 @@
 use std::borrow::Cow;
 
 /// Control characters but line ends and tabs, marks that turn the direction of writing, and
-/// characters that models read and people do not see.
+/// characters that models read and people do not see. Joiners are not among them: several scripts
+/// and many pictures cannot be written without.
 pub fn is_hidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(
             c,
-            '\u{202A}'..='\u{202E}'
-                | '\u{2066}'..='\u{2069}'
+            '\u{AD}'
+                | '\u{34F}'
+                | '\u{61C}'
+                | '\u{115F}'
+                | '\u{1160}'
+                | '\u{17B4}'
+                | '\u{17B5}'
+                | '\u{180B}'..='\u{180F}'
+                | '\u{200B}'
+                | '\u{200E}'
+                | '\u{200F}'
+                | '\u{2028}'..='\u{202E}'
+                | '\u{2060}'..='\u{206F}'
+                | '\u{3164}'
                 | '\u{FEFF}'
-                | '\u{E0000}'..='\u{E007F}'
+                | '\u{FFA0}'
+                | '\u{FFF9}'..='\u{FFFB}'
+                | '\u{E0000}'..='\u{E0FFF}'
         )
 }
 
@@ -24,19 +39,29 @@ pub fn without_hidden(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// With what is hidden spelled out. For text that somebody decides about.
+/// With what is hidden spelled out, joiners too where they join nothing. For text that somebody
+/// decides about.
 pub fn with_hidden_shown(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_hidden) {
+    if !text.contains(|c| is_hidden(c) || is_joiner(c)) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match is_hidden(c) {
+    let joins =
+        |c: Option<char>| c.is_some_and(|c| !c.is_ascii() && !is_hidden(c) && !is_joiner(c));
+    let (mut before, mut letters) = (None, text.chars().peekable());
+    while let Some(c) = letters.next() {
+        let is_useless = is_joiner(c) && !(joins(before) && joins(letters.peek().copied()));
+        match is_hidden(c) || is_useless {
             true => shown.extend(c.escape_default()),
             false => shown.push(c),
         }
+        before = Some(c);
     }
     Cow::Owned(shown)
+}
+
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200C}' | '\u{200D}')
 }
 
 /// At most `most` bytes of it, and a mark where it was cut.
@@ -90,6 +115,13 @@ mod tests {
         assert_eq!(
             with_hidden_shown(text),
             r"a\u{1b}[31mb\u{202e}c\u{e0041}".to_owned() + "\td\ne\\r"
+        );
+        // Joiners stand where they join, and are spelled out where they hide.
+        let joined = "\u{645}\u{6cc}\u{200c}\u{62e}";
+        assert_eq!(with_hidden_shown(joined), joined);
+        assert_eq!(
+            with_hidden_shown("p\u{200d}y\u{200b}p\u{ad}l\u{2028}"),
+            r"p\u{200d}y\u{200b}p\u{ad}l\u{2028}"
         );
         assert_eq!(one_line(" a\r\n\u{7} b\tc ", 100), "a b c");
     }
