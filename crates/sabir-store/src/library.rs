@@ -34,7 +34,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::connection::{PATIENCE, open_shared};
+use crate::connection::{PATIENCE, open_reader, open_shared};
+use crate::error::StoreError;
 use crate::home;
 
 pub use approvals::{Approval, ApprovalAnswer, ApprovalState, NewApproval, Spent};
@@ -96,7 +97,8 @@ impl Library {
         Self::open_with(home, ids, &LibraryOptions::default())
     }
 
-    /// Opens the library of `home` if there is one, and makes none.
+    /// Opens the library of `home` if there is one, and makes none. Where nothing can be written, it
+    /// can be read.
     ///
     /// # Errors
     ///
@@ -107,10 +109,35 @@ impl Library {
     ) -> Result<Option<Self>, LibraryError> {
         let path = home.join(FILE);
         match path.try_exists() {
-            Ok(true) => Self::open(home, ids).map(Some),
+            Ok(true) => match Self::open(home, ids) {
+                Err(error @ (LibraryError::ReadOnly { .. } | LibraryError::Io { .. })) => {
+                    Self::open_to_read(home).map(Some).map_err(|_| error)
+                }
+                opened => opened.map(Some),
+            },
             Ok(false) => Ok(None),
             Err(error) => Err(LibraryError::io(&path, &error)),
         }
+    }
+
+    /// Opens the library of `home` to look at it, also where nothing can be written; whoever writes
+    /// all the same is told that it is read-only.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or it cannot be read as it is.
+    pub fn open_to_read(home: &Path) -> Result<Self, LibraryError> {
+        let path = home.join(FILE);
+        let connection = open_reader(&path).map_err(|error| match error {
+            StoreError::Io { path, why } => LibraryError::Io { path, why },
+            other => LibraryError::Io { path: path.clone(), why: other.to_string() },
+        })?;
+        if !tables::is_newest(&connection, &path)? {
+            return Err(LibraryError::ReadOnly { path });
+        }
+        // Nothing is made, so that nothing needs a name.
+        let state = Mutex::new(State { connection, ids: Box::new(|| [0; 10]) });
+        Ok(Self(Arc::new(Opened { home: home.to_owned(), path, state })))
     }
 
     /// # Errors
