@@ -80,7 +80,7 @@ pub fn header_text(text: &str) -> String {
 
 /// A line end is seen. Joiners and variation selectors matter in prose and not in a title.
 fn is_invisible(c: char) -> bool {
-    (is_hidden(c) && c != '\r')
+    (is_hidden(c) && !matches!(c, '\r' | '\u{2028}' | '\u{2029}'))
         || matches!(
             c,
             '\u{AD}'
