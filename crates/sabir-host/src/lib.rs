@@ -6,6 +6,7 @@ mod actions;
 mod audit;
 mod clock;
 mod desk;
+mod egress;
 mod engine;
 mod error;
 mod files;
@@ -28,6 +29,7 @@ pub use desk::{
     Petition, Reading, ShareFormat, Shared, ToolSet, USUAL_BUDGET, check_data,
     open_existing_library, open_library, transform_kinds, write_new, written,
 };
+pub use egress::guard_under;
 pub use engine::{Connection, Defaults, Engine, Incoming, Setup, Shown};
 pub use error::HostError;
 pub use files::{

@@ -4,12 +4,13 @@
 use std::fmt;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
 use sabir_capture::{
     Conditional, FetchError, FetchLimits, Fetched, Fetcher, Guard, Media, Page, PageError,
-    PdfLimits, PdfReader, ReadOptions, read_bytes,
+    PdfLimits, PdfReader, ReadOptions, Redirects, read_bytes,
 };
 
 /// Where something to read is.
@@ -91,6 +92,12 @@ impl InputReader {
     pub fn new(guard: Guard, program: PathBuf) -> Self {
         let pdf = PdfReader::new(program, [PDF_ARGUMENT], PdfLimits::default());
         Self { fetcher: Fetcher::new(guard, FetchLimits::default()), pdf }
+    }
+
+    /// The same, where another guard and other rules for redirects hold.
+    pub(super) fn held_to(&self, guard: Guard, redirects: Arc<dyn Redirects>) -> Self {
+        let fetcher = Fetcher::new(guard, FetchLimits::default()).led_by(redirects);
+        Self { fetcher, pdf: self.pdf.clone() }
     }
 
     pub async fn read(&self, input: &Input, options: &ReadOptions) -> Result<Reading, InputError> {
