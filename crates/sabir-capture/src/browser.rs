@@ -224,7 +224,11 @@ impl Browser {
         method: &str,
         params: Value,
     ) -> Result<Value, CallError> {
-        self.connection.call(session, method, params, self.limits.answer).await
+        let answer = self.connection.call(session, method, params, self.limits.answer).await;
+        if let (Some(session), Err(CallError::TimedOut)) = (session, &answer) {
+            self.tabs.mark_silent(session);
+        }
+        answer
     }
 
     /// The tab that the tools work on.

@@ -3,9 +3,10 @@
 //! It judges a URL by its words, then every address that its name resolves to. Whoever connects must
 //! use the addresses that were judged, and no others: a name may mean something else a moment later.
 //! It opens no connection and knows no policy: whether a person would want the request is decided
-//! elsewhere.
+//! elsewhere, and so is which hosts nobody may reach; it asks for that at every hop.
 
 mod address;
+mod denials;
 mod host_port;
 mod refused;
 mod resolver;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use url::{Host, Url};
 
+pub use denials::Denials;
 pub use host_port::{HostPort, HostPortError};
 pub use refused::{Reason, Refused};
 pub use resolver::{Resolver, Resolving, SystemResolver};
@@ -51,6 +53,7 @@ impl Target {
 #[derive(Clone, Debug)]
 pub struct Guard {
     rules: Arc<Rules>,
+    denials: Option<Arc<dyn Denials>>,
     resolver: Arc<dyn Resolver>,
 }
 
@@ -61,7 +64,13 @@ impl Guard {
     }
 
     pub fn with_resolver(rules: Rules, resolver: Arc<dyn Resolver>) -> Self {
-        Self { rules: Arc::new(rules), resolver }
+        Self { rules: Arc::new(rules), denials: None, resolver }
+    }
+
+    /// The same, but what is denied is not let through, whatever else holds.
+    #[must_use]
+    pub fn denying(self, denials: Arc<dyn Denials>) -> Self {
+        Self { denials: Some(denials), ..self }
     }
 
     /// Judges the words of a URL: scheme, credentials, name, and the address where one is spelled out.
@@ -103,6 +112,9 @@ impl Guard {
         if found.is_empty() || found.len() > MOST_ADDRESSES {
             return Err(refuse(Reason::Unresolved));
         }
+        if found.iter().any(|ip| self.denies_address(*ip)) {
+            return Err(refuse(Reason::Denied));
+        }
         if !target.is_allowed_by_rule {
             // One private address among public ones is how a name is turned against its reader.
             for ip in &found {
@@ -117,6 +129,14 @@ impl Guard {
             Host::Domain(name) => Host::Domain(host_port::without_dots(&name)),
             address => address,
         };
+        let is_denied = match &host {
+            Host::Domain(name) => self.denies(name),
+            Host::Ipv4(ip) => self.denies_address(IpAddr::V4(*ip)),
+            Host::Ipv6(ip) => self.denies_address(IpAddr::V6(*ip)),
+        };
+        if is_denied {
+            return Err(Refused::new(&host.to_string(), Reason::Denied));
+        }
         let is_allowed_by_rule = self.rules.allow.iter().any(|rule| rule.matches(&host, port));
         if !is_allowed_by_rule {
             let judged = match &host {
@@ -127,6 +147,20 @@ impl Guard {
             judged.map_err(|reason| Refused::new(&host.to_string(), reason))?;
         }
         Ok(Target { host, port, is_allowed_by_rule })
+    }
+
+    fn denies(&self, host: &str) -> bool {
+        self.denials.as_ref().is_some_and(|denials| denials.denies(host))
+    }
+
+    /// An IPv4 address is the same when it is written as one of IPv6.
+    fn denies_address(&self, ip: IpAddr) -> bool {
+        let spelled = |ip| match ip {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        };
+        let plain = ip.to_canonical();
+        self.denies(&spelled(ip)) || (plain != ip && self.denies(&spelled(plain)))
     }
 }
 

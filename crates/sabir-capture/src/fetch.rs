@@ -7,7 +7,9 @@
 mod body;
 mod error;
 mod hop;
+mod redirects;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::StatusCode;
@@ -16,6 +18,7 @@ use url::Url;
 use crate::egress::Guard;
 
 pub use error::FetchError;
+pub use redirects::Redirects;
 
 /// How much one page may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,11 +77,18 @@ impl Fetched {
 pub struct Fetcher {
     guard: Guard,
     limits: FetchLimits,
+    redirects: Option<Arc<dyn Redirects>>,
 }
 
 impl Fetcher {
     pub fn new(guard: Guard, limits: FetchLimits) -> Self {
-        Self { guard, limits }
+        Self { guard, limits, redirects: None }
+    }
+
+    /// The same, but it is led to another host only where that is allowed.
+    #[must_use]
+    pub fn led_by(self, redirects: Arc<dyn Redirects>) -> Self {
+        Self { redirects: Some(redirects), ..self }
     }
 
     pub async fn fetch(&self, url: &Url, known: &Conditional) -> Result<Fetched, FetchError> {
@@ -92,8 +102,15 @@ impl Fetcher {
 
     async fn follow(&self, mut url: Url, known: &Conditional) -> Result<Fetched, FetchError> {
         let mut redirects = Vec::new();
+        let mut first = None;
         loop {
             let target = self.guard.check(&url)?;
+            let first = first.get_or_insert_with(|| target.host());
+            if let Some(rule) = &self.redirects
+                && !rule.follows(first, &target.host())
+            {
+                return Err(FetchError::OtherHost { host: target.host() });
+            }
             let addresses = self.guard.resolve(&target).await?;
             if url.host_str() != Some(&target.host()) {
                 // The same name without its final dot, which certificates do not know.

@@ -14,11 +14,11 @@ mod render;
 mod signals;
 
 pub use egress::{
-    Guard, HostPort, HostPortError, Reason, Refused, Resolver, Resolving, Rules, SystemResolver,
-    Target,
+    Denials, Guard, HostPort, HostPortError, Reason, Refused, Resolver, Resolving, Rules,
+    SystemResolver, Target,
 };
 
-pub use fetch::{Conditional, FetchError, FetchLimits, Fetched, Fetcher};
+pub use fetch::{Conditional, FetchError, FetchLimits, Fetched, Fetcher, Redirects};
 
 pub use html::invisible::visible_text;
 pub use links::Link;

@@ -18,8 +18,10 @@ pub fn to_safe_html(document: &Document) -> String {
     with_marks(&ALLOWED.clean(&html).to_string())
 }
 
-/// Markdown as HTML. HTML in it is shown as text.
+/// Markdown as HTML. HTML in it is shown as text. A byte order mark belongs to the file, not to the
+/// first line, which could not be a heading behind it.
 pub fn markdown_to_safe_html(markdown: &str) -> String {
+    let markdown = markdown.strip_prefix('\u{FEFF}').unwrap_or(markdown);
     to_safe_html(&Document::from_markdown(markdown))
 }
 

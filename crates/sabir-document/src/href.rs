@@ -6,7 +6,7 @@ use sabir_base::text::is_hidden;
 /// white space and without characters that nobody sees. Everything else could mean something else
 /// where the document is shown: a script, a file, a place of the page that shows it.
 pub fn is_safe_href(href: &str) -> bool {
-    if href.len() > MAX_HREF || href.chars().any(|c| c.is_whitespace() || is_hidden(c)) {
+    if href.len() > MAX_HREF || href.contains(is_unseen) {
         return false;
     }
     let Some((scheme, rest)) = href.split_once(':') else { return false };
@@ -17,6 +17,12 @@ pub fn is_safe_href(href: &str) -> bool {
     // A browser reads `https:///host`, `https:\\host` and `https:host` in ways that nobody expects.
     let host = rest.strip_prefix("//").and_then(|rest| rest.chars().next());
     is_web && host.is_some_and(|first| !matches!(first, '/' | '\\' | '?' | '#'))
+}
+
+/// Joiners are seen in words, by what they join; in an address they make another one that looks the
+/// same.
+fn is_unseen(c: char) -> bool {
+    c.is_whitespace() || is_hidden(c) || matches!(c, '\u{200C}' | '\u{200D}')
 }
 
 /// Longer than any address that servers take.
@@ -60,6 +66,11 @@ mod tests {
             " https://a",
             "https://a\n",
             "https://a\u{202e}",
+            "https://a/\u{200b}b",
+            "https://a\u{2060}b/",
+            "https://a/b\u{ad}",
+            "https://a\u{200d}b/",
+            "mailto:a\u{200c}@b.c",
             "https://a\0",
             "mailto:",
             "mailto://a",

@@ -11,6 +11,7 @@ mod collect;
 mod context;
 mod data;
 mod difference;
+mod effort;
 mod error;
 mod gate;
 mod input;
@@ -23,8 +24,9 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sabir_capture::{Guard, HostPort, ReadOptions, Rules};
-use sabir_policy::PolicyDoc;
+use sabir_capture::{Guard, HostPort, ReadOptions};
+use sabir_llmcp::Tool;
+use sabir_policy::{PolicyDoc, tool_names};
 use sabir_store::library::{Library, LibraryError};
 use tokio::sync::Mutex;
 
@@ -40,6 +42,7 @@ pub use input::{Input, InputError, InputReader, PDF_ARGUMENT, Reading};
 pub use model::{DeskModel, USUAL_BUDGET};
 pub use moment::written;
 
+use crate::egress::{LedOn, guard_under};
 use crate::mcp::McpConfig;
 use tools::BrowserSlot;
 
@@ -67,12 +70,12 @@ pub struct Integrations {
 
 /// Cheap to clone; clones share everything.
 #[derive(Debug, Clone)]
-pub struct Desk(Arc<Opened>);
+pub struct Desk(Arc<Opened>, Arc<InputReader>);
 
 #[derive(Debug)]
 struct Opened {
     library: Library,
-    reader: InputReader,
+    /// Of the browser.
     guard: Guard,
     allow_egress: Vec<HostPort>,
     model: DeskModel,
@@ -84,17 +87,31 @@ struct Opened {
 impl Desk {
     pub fn open(setup: DeskSetup) -> Result<Self, DeskError> {
         let library = open_library(&setup.home)?;
-        let guard = Guard::new(Rules { allow: setup.allow_egress.clone() });
-        Ok(Self(Arc::new(Opened {
+        let allow = setup.allow_egress;
+        // One browser serves all of its tools, and a page does not know which led to it.
+        let of_browser: Vec<&str> = tool_names().filter(|name| is_of_browser(name)).collect();
+        let guard = guard_under(&setup.policy, allow.clone(), &of_browser);
+        let reader =
+            InputReader::new(guard_under(&setup.policy, allow.clone(), &[]), setup.program);
+        let opened = Opened {
             library,
-            reader: InputReader::new(guard.clone(), setup.program),
             guard,
-            allow_egress: setup.allow_egress,
+            allow_egress: allow,
             model: setup.model,
             policy: setup.policy,
             integrations: setup.integrations,
             browser: Mutex::new(BrowserSlot::new(setup.visible_browser)),
-        })))
+        };
+        Ok(Self(Arc::new(opened), Arc::new(reader)))
+    }
+
+    /// The same desk for one call of a model: what it fetches is held to what the policy file says of
+    /// this tool, also where it is led on from.
+    fn held_to(&self, tool: &Tool) -> Self {
+        let (policy, tool) = (&self.0.policy, tool.name().as_str());
+        let guard = guard_under(policy, self.0.allow_egress.clone(), &[tool]);
+        let led = Arc::new(LedOn { policy: policy.clone(), tool });
+        Self(Arc::clone(&self.0), Arc::new(self.1.held_to(guard, led)))
     }
 
     /// Reads a page and stores nothing.
@@ -112,7 +129,7 @@ impl Desk {
     }
 
     fn reader(&self) -> &InputReader {
-        &self.0.reader
+        &self.1
     }
 
     /// A call of the library, where it blocks nobody.
@@ -126,6 +143,11 @@ impl Desk {
             Err(error) => Err(DeskError::refused(error.to_string())),
         }
     }
+}
+
+/// Whether a tool is carried out in the browser.
+fn is_of_browser(name: &str) -> bool {
+    name.starts_with("browser.") || name == "search"
 }
 
 /// Opens the library of a home, and makes it when it is missing; ids come from the system's random

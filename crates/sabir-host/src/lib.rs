@@ -6,6 +6,7 @@ mod actions;
 mod audit;
 mod clock;
 mod desk;
+mod egress;
 mod engine;
 mod error;
 mod files;
@@ -29,6 +30,7 @@ pub use desk::{
     count_changes, open_existing_library, open_library, open_library_to_read, show_changes,
     transform_kinds, write_new, written,
 };
+pub use egress::guard_under;
 pub use engine::{Connection, Defaults, Engine, Incoming, Setup, Shown};
 pub use error::HostError;
 pub use files::{

@@ -1,9 +1,11 @@
 //! The policy file of a home, read and checked. What it means, the gate's own crate says.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use sabir_policy::{PolicyDoc, PolicyError};
+
+use crate::reading;
 
 /// A policy file that cannot be used. Nothing is started with one: rules that are not read are rules
 /// that do not hold.
@@ -15,7 +17,7 @@ pub struct PolicyFileError {
 
 #[derive(Debug)]
 pub enum PolicyFault {
-    Unreadable(std::io::Error),
+    Unreadable(io::Error),
     Wrong(PolicyError),
 }
 
@@ -24,15 +26,30 @@ pub fn policy_file(home: &Path) -> PathBuf {
     home.join("policy.toml")
 }
 
-/// What the policy file of a home says; one that is not there adds nothing.
+/// What the policy file of a home says; one that is not there adds nothing. Anything else under its
+/// name has to be a file that can be read: a link that leads nowhere was meant to lead somewhere.
 pub fn load_policy(home: &Path) -> Result<PolicyDoc, PolicyFileError> {
     let path = policy_file(home);
-    let read = match std::fs::read_to_string(&path) {
-        Ok(text) => PolicyDoc::parse(&text).map_err(PolicyFault::Wrong),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(PolicyDoc::default()),
+    let read = match std::fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(PolicyDoc::default()),
         Err(error) => Err(PolicyFault::Unreadable(error)),
+        Ok(_) => read(&path),
     };
     read.map_err(|fault| PolicyFileError { path, fault })
+}
+
+fn read(path: &Path) -> Result<PolicyDoc, PolicyFault> {
+    let text = || {
+        let (file, facts) = reading::open(path)?;
+        if !facts.is_file() {
+            return Err(io::Error::other("it is not a file"));
+        }
+        let bytes = reading::read_at_most(&file, MOST_BYTES)?;
+        let bytes = bytes.ok_or_else(|| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        String::from_utf8(bytes).map_err(|_| io::Error::other("it is not text"))
+    };
+    let text = text().map_err(PolicyFault::Unreadable)?;
+    PolicyDoc::parse(&text).map_err(PolicyFault::Wrong)
 }
 
 impl fmt::Display for PolicyFileError {
@@ -46,3 +63,47 @@ impl fmt::Display for PolicyFileError {
 }
 
 impl std::error::Error for PolicyFileError {}
+
+/// More than any policy file may have, so that the reader of those says so with its own words.
+const MOST_BYTES: u64 = 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn only_a_file_that_is_not_there_adds_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let file = policy_file(home.path());
+        assert_eq!(load_policy(home.path()).unwrap(), PolicyDoc::default());
+        let fails = || {
+            let error = load_policy(home.path()).unwrap_err();
+            assert!(matches!(error.fault, PolicyFault::Unreadable(_)), "{error}");
+            std::fs::remove_file(&file).or_else(|_| std::fs::remove_dir(&file)).unwrap();
+        };
+        symlink(home.path().join("nowhere"), &file).unwrap();
+        fails();
+        symlink(&file, &file).unwrap();
+        fails();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &file,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        fails();
+        std::fs::create_dir(&file).unwrap();
+        fails();
+        std::fs::write(&file, [0xff, 0xfe]).unwrap();
+        fails();
+        symlink("/dev/null", &file).unwrap();
+        fails();
+        std::fs::write(home.path().join("rules"), "[[deny]]\ntool = \"shell\"").unwrap();
+        symlink(home.path().join("rules"), &file).unwrap();
+        assert_ne!(load_policy(home.path()).unwrap(), PolicyDoc::default());
+    }
+}

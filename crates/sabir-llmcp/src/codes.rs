@@ -30,8 +30,9 @@ sabir_base::codes! {
     "LC301" TRUST_TOO_HIGH "trust-too-high" "A document is called trusted although others wrote it.";
     "LC302" KIND_MISMATCH "kind-mismatch" "The kind of a document differs from its content's `doc_type`.";
     "LC303" DUPLICATE_DOCUMENT "duplicate-document" "Two documents have the same `doc_id`.";
-    "LC304" CHUNK_ORDER "chunk-order" "Chunks are not numbered from one upwards within their count.";
+    "LC304" CHUNK_ORDER "chunk-order" "Chunks are not numbered from one upwards within their count, or their counts differ.";
     "LC305" MISSING_TASK_ARGUMENT "missing-task-argument" "A task lacks the argument that says what is wanted.";
+    "LC306" BAD_TASK_ARGUMENT "bad-task-argument" "The argument that says what is wanted is nothing that can be used.";
 
     "LC401" WRONG_REPLY "wrong-reply" "A response answers another request.";
     "LC402" OTHER_CONVERSATION "other-conversation" "A response belongs to another conversation than its request.";

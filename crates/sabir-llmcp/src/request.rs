@@ -1,7 +1,7 @@
 //! What a model is asked, with the documents that it may use. It does not know how a request becomes
 //! a prompt.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sabir_base::json::JsonValue;
 use serde_json::{Map, Value};
@@ -131,7 +131,7 @@ record! {
 record! {
     /// How to answer.
     struct Output {
-        "format" needed format: OutputFormat,
+        "format" optional format: Option<OutputFormat>,
     }
 }
 
@@ -147,7 +147,7 @@ impl From<RequestPacket> for Request {
             user_message: packet.input.user_message,
             task: packet.input.task,
             documents: packet.context.documents,
-            format: packet.output.map_or(OutputFormat::Json, |output| output.format),
+            format: packet.output.and_then(|output| output.format).unwrap_or(OutputFormat::Json),
         }
     }
 }
@@ -163,7 +163,7 @@ impl From<Request> for RequestPacket {
             sender: Sender { role: request.envelope.sender },
             input: Input { user_message: request.user_message, task: request.task },
             context: Context { documents: request.documents },
-            output: Some(Output { format: request.format }),
+            output: Some(Output { format: Some(request.format) }),
         }
     }
 }
@@ -183,7 +183,17 @@ fn check_task(top: JsonValue<'_>, task: &Task, problems: &mut Problems) {
         TaskName::Transform => ("type", "what to make"),
         TaskName::Summarize | TaskName::Answer => return,
     };
-    if task.args.contains_key(key) {
+    if let Some(given) = task.args.get(key) {
+        let (is_usable, wanted) = match task.name {
+            TaskName::Transform => (given.is_string(), "a text that names what to make"),
+            _ => (is_schema(given), "a JSON Schema"),
+        };
+        if !is_usable {
+            let message = format!("{key:?} is not {wanted}");
+            let help = "nothing can be made of it; the answer will not be what was meant";
+            let value = place(top, &["input", "task", "args", key]);
+            problems.warning(value, codes::BAD_TASK_ARGUMENT, message, help);
+        }
         return;
     }
     let message = format!("nothing says {says}");
@@ -192,10 +202,52 @@ fn check_task(top: JsonValue<'_>, task: &Task, problems: &mut Problems) {
     problems.warning(value, codes::MISSING_TASK_ARGUMENT, message, help);
 }
 
+/// Whether it looks like a schema: an object or a boolean, with words for types that there are. Who
+/// has a validator knows more.
+fn is_schema(value: &Value) -> bool {
+    let is_type = |word: &Value| word.as_str().is_some_and(|word| TYPES.contains(&word));
+    let mut open = vec![value];
+    while let Some(schema) = open.pop() {
+        let keys = match schema {
+            Value::Bool(_) => continue,
+            Value::Object(keys) => keys,
+            _ => return false,
+        };
+        let fits = match keys.get("type") {
+            None => true,
+            Some(Value::Array(words)) => words.iter().all(is_type),
+            Some(word) => is_type(word),
+        };
+        if !fits {
+            return false;
+        }
+        for (key, value) in keys {
+            match (key.as_str(), value) {
+                ("properties" | "patternProperties" | "$defs", Value::Object(parts)) => {
+                    open.extend(parts.values());
+                }
+                ("properties" | "patternProperties" | "$defs", _) => return false,
+                ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(parts)) => {
+                    open.extend(parts);
+                }
+                ("allOf" | "anyOf" | "oneOf" | "prefixItems", _) => return false,
+                ("items" | "not" | "additionalProperties", part) if !part.is_array() => {
+                    open.push(part);
+                }
+                _ => {}
+            }
+        }
+    }
+    true
+}
+
+const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+
 /// What a single document cannot know: that its name is its own, and that chunks follow each other.
 fn check_documents(list: JsonValue<'_>, documents: &[ContextDocument], problems: &mut Problems) {
     let mut seen = BTreeSet::new();
     let mut last_chunk: Option<(&Address, u64)> = None;
+    let mut counts: BTreeMap<&Address, u64> = BTreeMap::new();
     for (value, document) in list.children().zip(documents) {
         if !seen.insert(&document.doc_id) {
             let id = quoted(document.doc_id.as_str());
@@ -212,5 +264,11 @@ fn check_documents(list: JsonValue<'_>, documents: &[ContextDocument], problems:
             problems.error(place(value, &["content", "chunk_index"]), codes::CHUNK_ORDER, message);
         }
         last_chunk = Some((&chunk.url, index));
+        let count = chunk.chunk_count.value();
+        let first = *counts.entry(&chunk.url).or_insert(count);
+        if first != count {
+            let message = format!("another chunk of this page says that there are {first}");
+            problems.error(place(value, &["content", "chunk_count"]), codes::CHUNK_ORDER, message);
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::packet::{
 use crate::problem::{Problems, quoted, read_json};
 use crate::request::{OutputFormat, Request, TaskName};
 use crate::tool::{MAX_TOOL_CALLS, ToolCall};
-use crate::value::{List, PacketId, Text, Timestamp};
+use crate::value::{Address, List, PacketId, Text, Timestamp};
 use crate::wire::{Wire, expect, record};
 use crate::{Parsed, codes};
 
@@ -105,7 +105,19 @@ pub(crate) fn parse(
         let top = json.top();
         let packet = ResponsePacket::read(top, &mut problems)?;
         if let AssistantForm::Markdown(_) = packet.assistant {
-            form = Form::Markdown { dropped_calls: packet.tool_calls.len() };
+            let dropped_calls = packet.tool_calls.len();
+            form = Form::Markdown { dropped_calls };
+            if dropped_calls > 0 {
+                let calls = match dropped_calls {
+                    1 => "the tool call is".to_owned(),
+                    count => format!("the {count} tool calls are"),
+                };
+                let message =
+                    format!("{calls} dropped: the answer has Markdown in place of a document");
+                let help = "write \"render\" with a document";
+                let value = place(top, &["tool_calls"]);
+                problems.warning(value, codes::MARKDOWN_ONLY, message, help);
+            }
         }
         let response = Response::from(packet);
         check_alone(top, &response, &mut problems);
@@ -282,6 +294,13 @@ fn check_alone(top: JsonValue<'_>, response: &Response, problems: &mut Problems)
             let message = "the citation cannot be checked";
             let help = "give \"source_id\" or \"doc_id\", and a \"quote\"";
             problems.warning(value, codes::UNCHECKABLE_CITATION, message, help);
+        }
+        if let Some(url) = &citation.url
+            && let Err(error) = Address::new(url.as_str())
+        {
+            let help = "nothing is linked to it; the address of the source is used instead";
+            let value = place(value, &["url"]);
+            problems.warning(value, codes::BAD_URL, error.to_string(), help);
         }
     }
     let count = response.assistant.citations.len();

@@ -6,6 +6,7 @@ use std::ops::Deref;
 
 use sabir_base::Code;
 use sabir_base::json::{JsonKind, JsonValue};
+use sabir_base::text::is_hidden;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -20,6 +21,9 @@ pub enum ValueError {
     TooLong { most: usize },
     NotTime { text: String },
     NotUrl { text: String },
+    HiddenInUrl { text: String },
+    NotHostFirst { text: String },
+    NameInUrl { text: String },
     WrongScheme { scheme: String, allowed: &'static [&'static str] },
     NotWhole { text: String },
     NotFinite,
@@ -33,7 +37,11 @@ impl ValueError {
             ValueError::Blank => codes::BLANK_TEXT,
             ValueError::TooLong { .. } => codes::LONG_TEXT,
             ValueError::NotTime { .. } => codes::BAD_TIME,
-            ValueError::NotUrl { .. } | ValueError::WrongScheme { .. } => codes::BAD_URL,
+            ValueError::NotUrl { .. }
+            | ValueError::HiddenInUrl { .. }
+            | ValueError::NotHostFirst { .. }
+            | ValueError::NameInUrl { .. }
+            | ValueError::WrongScheme { .. } => codes::BAD_URL,
             ValueError::NotWhole { .. } => codes::WRONG_TYPE,
             ValueError::NotFinite
             | ValueError::OutOfRange { .. }
@@ -51,6 +59,18 @@ impl fmt::Display for ValueError {
                 write!(f, "{} is not a time like 2026-01-28T12:34:56.789Z", quoted(text))
             }
             ValueError::NotUrl { text } => write!(f, "{} is not an absolute URL", quoted(text)),
+            ValueError::HiddenInUrl { text } => {
+                write!(f, "{} has white space or hidden characters in it", shown(text))
+            }
+            ValueError::NotHostFirst { text } => {
+                write!(f, "{} does not name its host behind two slashes", quoted(text))
+            }
+            ValueError::NameInUrl { text } => {
+                let (scheme, rest) = text.split_once("://").unwrap_or_default();
+                let host = rest.rsplit('@').next().unwrap_or_default();
+                let without = quoted(&format!("{scheme}://{host}"));
+                write!(f, "a URL here has no user name and no password; write {without}")
+            }
             ValueError::WrongScheme { scheme, allowed } => {
                 let allowed = allowed.join(" or ");
                 write!(f, "the scheme {} is not allowed here, only {allowed}", quoted(scheme))
@@ -80,7 +100,7 @@ fn told<T>(
 }
 
 fn bounded(text: String, most: usize) -> Result<String, ValueError> {
-    if text.trim().is_empty() {
+    if text.chars().all(is_unseen) {
         return Err(ValueError::Blank);
     }
     // Bytes first: they are known, and characters are not more.
@@ -88,6 +108,24 @@ fn bounded(text: String, most: usize) -> Result<String, ValueError> {
         return Err(ValueError::TooLong { most });
     }
     Ok(text)
+}
+
+/// White space and what is hidden; joiners join something, and never stand alone.
+fn is_unseen(c: char) -> bool {
+    c.is_whitespace() || is_hidden(c) || matches!(c, '\u{200C}' | '\u{200D}')
+}
+
+/// Quoted as [`quoted`] does it, but with its white space and what is hidden spelled out.
+fn shown(text: &str) -> String {
+    let text = sabir_base::text::clip(text, MOST_SHOWN);
+    let letters = text.chars().flat_map(|c| {
+        let spelled: String = match is_unseen(c) && c != ' ' {
+            true => c.escape_default().collect(),
+            false => c.into(),
+        };
+        spelled.chars().collect::<Vec<_>>()
+    });
+    format!("\"{}\"", letters.collect::<String>())
 }
 
 fn bounded_schema(most: usize) -> Value {
@@ -324,7 +362,12 @@ pub struct WebUrl(String);
 
 impl WebUrl {
     pub fn new(text: impl Into<String>) -> Result<Self, ValueError> {
-        checked_url(text.into(), &["http", "https"]).map(Self)
+        let text = checked_url(text.into(), &["http", "https"])?;
+        // What stands before an @ is taken for the host by those who read quickly.
+        match text.split(['/', '?', '#']).nth(2).is_some_and(|it| it.contains('@')) {
+            true => Err(ValueError::NameInUrl { text }),
+            false => Ok(Self(text)),
+        }
     }
 
     pub fn as_str(&self) -> &str {
@@ -354,16 +397,25 @@ impl From<WebUrl> for Address {
 
 fn checked_url(text: String, allowed: &'static [&'static str]) -> Result<String, ValueError> {
     let text = bounded(text, MAX_URL)?;
-    // The parser forgives white space and control characters; those who read the text may not.
-    if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Err(ValueError::NotUrl { text });
+    // The parser forgives white space and hidden characters; those who read the text may not.
+    if text.contains(is_unseen) {
+        return Err(ValueError::HiddenInUrl { text });
     }
     let Ok(url) = Url::parse(&text) else {
         return Err(ValueError::NotUrl { text });
     };
-    match allowed.contains(&url.scheme()) {
+    if !allowed.contains(&url.scheme()) {
+        return Err(ValueError::WrongScheme { scheme: url.scheme().to_owned(), allowed });
+    }
+    // It forgives `https:host` and backslashes, too, which others read as a path.
+    let rest = text.split_once(':').map_or("", |(_, rest)| rest);
+    let names_host = rest
+        .strip_prefix("//")
+        .is_some_and(|rest| url.scheme() == "file" || !rest.starts_with(['/', '?', '#']));
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    match names_host && !path.contains('\\') {
         true => Ok(text),
-        false => Err(ValueError::WrongScheme { scheme: url.scheme().to_owned(), allowed }),
+        false => Err(ValueError::NotHostFirst { text }),
     }
 }
 
@@ -393,12 +445,15 @@ macro_rules! urls {
 }
 
 urls! {
-    WebUrl "^[hH][tT][tT][pP][sS]?:\\S+$";
-    Address "^([hH][tT][tT][pP][sS]?|[fF][iI][lL][eE]):\\S+$";
+    WebUrl r"^[hH][tT][tT][pP][sS]?://[^/\\?#@\s]+(/[^\\?#\s]*)?([?#]\S*)?$";
+    Address r"^([hH][tT][tT][pP][sS]?://[^/\\?#\s]|[fF][iI][lL][eE]://)[^\\?#\s]*([?#]\S*)?$";
 }
 
 /// What browsers and servers agree to carry, generously.
 const MAX_URL: usize = 8_192;
+
+/// Of a text in a message.
+const MOST_SHOWN: usize = 60;
 
 /// A moment in UTC, as RFC 3339 writes it: `2026-01-28T12:34:56.789Z`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -470,8 +525,10 @@ fn is_time(text: &str) -> bool {
         2 => 28,
         _ => 0,
     };
-    // A minute may have a leap second.
-    let clock = number(11, 2) < 24 && number(14, 2) < 60 && number(17, 2) <= 60;
+    let (hour, minute, second) = (number(11, 2), number(14, 2), number(17, 2));
+    // A leap second is the last of a month.
+    let leaps = (hour, minute, second, day) == (23, 59, 60, days);
+    let clock = hour < 24 && minute < 60 && (second < 60 || leaps);
     fraction && (1..=days).contains(&day) && clock
 }
 
@@ -565,6 +622,9 @@ mod tests {
             "2026-13-01T12:34:56Z",
             "2026-01-00T12:34:56Z",
             "2026-01-28T24:00:00Z",
+            "2026-01-28T12:34:60Z",
+            "2026-01-28T23:59:60Z",
+            "2016-12-31T23:59:61Z",
             "2026-01-28T12:34:56.Z",
             "2026-01-28T12:34:56.0123456789Z",
             "２026-01-28T12:34:56Z",
@@ -588,11 +648,40 @@ mod tests {
             " https://example.com",
             "https://exam\nple.com",
             "java\tscript:alert(1)",
+            "https:a",
+            "https:/a",
+            "https:///a",
+            "https:\\\\a",
+            "https://a\\b",
+            "https://u:p@a/",
+            "https://u@a",
+            "https://@a",
+            "https://a\u{200b}/",
+            "https://a/\u{200d}b",
         ] {
             assert!(WebUrl::new(bad).is_err(), "{bad}");
         }
+        for good in ["https://a/@b", "https://a?@", "https://a#@", "https://ü.de/ß"] {
+            assert!(WebUrl::new(good).is_ok(), "{good}");
+        }
+        let told = |text: &str| WebUrl::new(text).unwrap_err().to_string();
+        assert_eq!(told(" https://a"), "\" https://a\" has white space or hidden characters in it");
+        assert_eq!(
+            told("https://a\u{200b}"),
+            r#""https://a\u{200b}" has white space or hidden characters in it"#
+        );
+        assert!(!told("https://me:secret@a/").contains("secret"));
         assert!(Address::new("file:///notes.md").is_ok());
+        assert!(Address::new("file:notes.md").is_err());
         assert!(Address::new("data:text/plain,x").is_err());
+    }
+
+    #[test]
+    fn an_id_that_nobody_sees_is_none() {
+        for bad in ["", " ", "\u{200b}", "\u{a0}\u{2060}\u{ad}", "\u{200d}", "\t\0"] {
+            assert_eq!(PacketId::new(bad), Err(ValueError::Blank), "{bad:?}");
+        }
+        assert!(PacketId::new("\u{200b}a").is_ok());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The policy file: what a person or a platform team adds to the rules of the gate. It makes them
 //! stricter as it likes, and milder only by naming the tool, the question and the reason.
 
+mod denied;
 mod parse;
 mod pattern;
 
@@ -14,6 +15,8 @@ use crate::rule::RuleId;
 use crate::ruling::{Ruling, Stance, Waivable};
 
 use pattern::{HostPattern, ToolPattern};
+
+pub use denied::DeniedHosts;
 
 /// A policy file that was read and checked. The default adds nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,6 +77,29 @@ impl PolicyDoc {
             stance: self.strictest(tool, hosts).map(|entry| entry.stance).unwrap_or_default(),
             waived: loosened.flat_map(|entry| entry.when.iter().copied()).collect(),
         }
+    }
+
+    /// The hosts that nobody may reach, and those that these tools may not reach, however they come
+    /// to be asked for: named in a call, by a redirect, by a page for itself.
+    pub fn denied_hosts(&self, tools: &[&str]) -> DeniedHosts {
+        let denied = self.strict.iter().filter(|entry| {
+            entry.stance == Stance::Deny
+                && match &entry.tool {
+                    None | Some(ToolPattern::All) => true,
+                    Some(pattern) => tools.iter().any(|tool| pattern.matches(tool)),
+                }
+        });
+        DeniedHosts::new(denied.filter_map(|entry| entry.host.clone()).collect())
+    }
+
+    /// Whether a call of this tool that was allowed for one host may be led on to another by it. What
+    /// was waived or asked for the first holds for that one only.
+    pub fn leads_on(&self, tool: &str, from: &str, to: &str) -> bool {
+        if from == to {
+            return true;
+        }
+        let (first, next) = (self.ruling(tool, &[from]), self.ruling(tool, &[to]));
+        next.stance == Stance::Silent && next.waived.includes(first.waived)
     }
 
     /// Adds the reason that the file gives to a decision that the file made.

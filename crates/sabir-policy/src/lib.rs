@@ -25,7 +25,7 @@ pub use call::{
     Sensitive, ShownArgument, Surroundings, Taint, hosts_named, judge_call,
 };
 pub use command::{Assessment, Place, Verdict, assess};
-pub use doc::{PolicyDoc, PolicyError};
+pub use doc::{DeniedHosts, PolicyDoc, PolicyError};
 pub use explain::explain;
 pub use gate::{
     Action, Confinement, Decision, Facts, Outcome, ServerTrust, ToolEffects, ToolHints, decide,

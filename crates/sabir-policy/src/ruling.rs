@@ -81,6 +81,11 @@ impl Waivers {
     pub fn contains(self, waivable: Waivable) -> bool {
         self.0 & (1 << waivable as u8) != 0
     }
+
+    /// Whether all that the others leave out is left out here as well.
+    pub fn includes(self, others: Self) -> bool {
+        others.0 & !self.0 == 0
+    }
 }
 
 impl FromIterator<Waivable> for Waivers {

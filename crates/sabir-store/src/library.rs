@@ -97,7 +97,8 @@ impl Library {
         Self::open_with(home, ids, &LibraryOptions::default())
     }
 
-    /// Opens the library of `home` if there is one, and makes none.
+    /// Opens the library of `home` if there is one, and makes none. Where nothing can be written, it
+    /// can be read.
     ///
     /// # Errors
     ///
@@ -108,7 +109,12 @@ impl Library {
     ) -> Result<Option<Self>, LibraryError> {
         let path = home.join(FILE);
         match path.try_exists() {
-            Ok(true) => Self::open(home, ids).map(Some),
+            Ok(true) => match Self::open(home, ids) {
+                Err(error @ (LibraryError::ReadOnly { .. } | LibraryError::Io { .. })) => {
+                    Self::open_to_read(home).map(Some).map_err(|_| error)
+                }
+                opened => opened.map(Some),
+            },
             Ok(false) => Ok(None),
             Err(error) => Err(LibraryError::io(&path, &error)),
         }

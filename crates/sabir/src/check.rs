@@ -1,8 +1,10 @@
 //! `check`, for every notation: is it valid, and if not, where and why.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use clap::Args;
+use sabir_base::text::one_line;
 use sabir_base::{Diagnostic, Severity};
 
 use crate::cli::ManyFiles;
@@ -55,7 +57,7 @@ impl ReportOptions {
     ) -> anyhow::Result<()> {
         match self.json {
             true => write_json(output, source, found)?,
-            false => render::print_all(notes, source, &found.diagnostics),
+            false => render::print_all(notes, source, &found.with_pointers()),
         }
         Ok(())
     }
@@ -94,6 +96,21 @@ pub(crate) fn judge(
 }
 
 impl Checked {
+    /// What was found, as people read it: where it stands in JSON is said with it.
+    fn with_pointers(&self) -> Cow<'_, [Diagnostic]> {
+        if self.pointers.iter().all(String::is_empty) {
+            return Cow::Borrowed(&self.diagnostics);
+        }
+        let told = self.diagnostics.iter().zip(&self.pointers).map(|(found, pointer)| {
+            let message = match pointer.as_str() {
+                "" => found.message.clone(),
+                pointer => format!("{} (at {})", found.message, one_line(pointer, MAX_POINTER)),
+            };
+            Diagnostic { message, ..found.clone() }
+        });
+        Cow::Owned(told.collect())
+    }
+
     pub(crate) fn exit(&self) -> Exit {
         let invalid = self.diagnostics.iter().any(Diagnostic::is_error);
         if invalid { Exit::Found } else { Exit::Done }
@@ -150,3 +167,6 @@ impl std::fmt::Display for Total {
         }
     }
 }
+
+/// Keys of a stranger can be long.
+const MAX_POINTER: usize = 120;

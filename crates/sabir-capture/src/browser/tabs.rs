@@ -27,6 +27,8 @@ pub(super) struct Tab {
     /// Counts moves within one document.
     pub within: u64,
     pub is_crashed: bool,
+    /// It did not answer in time, and may never do.
+    pub is_silent: bool,
     pub opener: Option<String>,
     /// The document that is shown, by the name it had when it was asked for.
     loader: String,
@@ -85,6 +87,13 @@ impl Tabs {
 
     pub(super) fn take_notices(&self) -> Vec<Notice> {
         std::mem::take(&mut self.state().notices).into()
+    }
+
+    /// A page that did not answer.
+    pub(super) fn mark_silent(&self, session: &str) {
+        if let Some(tab) = self.state().tabs.iter_mut().find(|tab| tab.session == session) {
+            tab.is_silent = true;
+        }
     }
 
     /// The secret is not told again.

@@ -30,9 +30,15 @@ impl Browser {
         visited.map(|acted| Acted { is_new_tab: true, ..acted })
     }
 
-    /// Goes to a page in the active tab; opens one if there is none.
+    /// Goes to a page in the active tab; opens one if there is none, or if the page in it does not
+    /// answer any more.
     pub async fn navigate(&mut self, url: &Url) -> Result<Acted, ToolError> {
         self.judge(url, ToolCode::NavigationFailed)?;
+        if let Some(id) = self.active.clone()
+            && self.tabs.find(&id).is_some_and(|tab| tab.is_silent || tab.is_crashed)
+        {
+            self.abandon(&id).await;
+        }
         match self.active_tab() {
             Ok(tab) => self.visit(&tab, url, ToolCode::NavigationFailed).await,
             Err(error) if error.code == ToolCode::NoActiveTab => self.open_tab(url).await,
@@ -102,6 +108,13 @@ impl Browser {
         Ok(())
     }
 
+    /// Gives up a tab whose page holds it: what it shows next would have to wait for that page.
+    async fn abandon(&mut self, id: &str) {
+        self.active = None;
+        // The page is not asked whether it wants to; a browser that does not answer is noticed soon.
+        let _ = self.call(None, "Target.closeTarget", json!({ "targetId": id })).await;
+    }
+
     fn judge(&self, url: &Url, code: ToolCode) -> Result<(), ToolError> {
         match self.guard.check(url) {
             Ok(_) => Ok(()),
@@ -136,7 +149,12 @@ impl Browser {
             params,
             self.limits.load + self.limits.answer,
         );
-        let result = asked.await.map_err(|error| ToolError::new(code, describe(&error)))?;
+        let result = asked.await.map_err(|error| {
+            if error == CallError::TimedOut {
+                self.tabs.mark_silent(&tab.session);
+            }
+            ToolError::new(code, describe(&error))
+        })?;
         if let Some(reason) = result["errorText"].as_str() {
             return Err(self.explain(url, reason, code));
         }

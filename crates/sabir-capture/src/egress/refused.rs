@@ -48,6 +48,7 @@ pub enum Reason {
     Scheme,
     Userinfo,
     NoHost,
+    Denied,
     LocalName,
     Unresolved,
     Unspecified,
@@ -67,10 +68,11 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Scheme,
         Self::Userinfo,
         Self::NoHost,
+        Self::Denied,
         Self::LocalName,
         Self::Unresolved,
         Self::Unspecified,
@@ -94,6 +96,7 @@ impl Reason {
             Self::Scheme => "scheme",
             Self::Userinfo => "userinfo",
             Self::NoHost => "no_host",
+            Self::Denied => "denied",
             Self::LocalName => "local_name",
             Self::Unresolved => "unresolved",
             Self::Unspecified => "unspecified",
@@ -120,6 +123,7 @@ impl fmt::Display for Reason {
             Self::Scheme => "only http and https are fetched",
             Self::Userinfo => "an address with a user name or a password in it is not fetched",
             Self::NoHost => "there is no host that could be asked",
+            Self::Denied => "your policy file denies this host",
             Self::LocalName => "the name is one of the local network",
             Self::Unresolved => "the name has no address",
             Self::Unspecified => "the address means this network",

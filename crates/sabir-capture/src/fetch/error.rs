@@ -17,6 +17,10 @@ pub enum FetchError {
     BadRedirect,
     /// A redirect from https to http.
     Downgrade,
+    /// A redirect to a host that this fetch was not allowed for.
+    OtherHost {
+        host: String,
+    },
     /// The server answered, but not with a page.
     Status {
         status: u16,
@@ -52,6 +56,7 @@ impl FetchError {
             Self::TooManyRedirects { .. } => "too_many_redirects",
             Self::BadRedirect => "bad_redirect",
             Self::Downgrade => "downgrade",
+            Self::OtherHost { .. } => "other_host",
             Self::Status { .. } => "http_status",
             Self::TooLarge { .. } => "too_large",
             Self::Packing { .. } => "packing",
@@ -73,6 +78,7 @@ impl FetchError {
             Self::TooManyRedirects { .. }
             | Self::BadRedirect
             | Self::Downgrade
+            | Self::OtherHost { .. }
             | Self::TooLarge { .. }
             | Self::Packing { .. }
             | Self::Client { .. } => false,
@@ -87,6 +93,9 @@ impl fmt::Display for FetchError {
             Self::TooManyRedirects { most } => write!(f, "more than {most} redirects"),
             Self::BadRedirect => f.write_str("a redirect that does not say where to"),
             Self::Downgrade => f.write_str("a redirect from https to http is not followed"),
+            Self::OtherHost { host } => {
+                write!(f, "a redirect to {host} is not followed: it was allowed for another host")
+            }
             Self::Status { status, .. } => write!(f, "the server answered {status}"),
             Self::TooLarge { most } => write!(f, "the page is larger than {most} bytes"),
             Self::Packing { name } => write!(f, "the page is packed as {name:?}, and not readable"),

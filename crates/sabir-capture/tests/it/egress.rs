@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use sabir_capture::{
-    Guard, HostPort, HostPortError, Reason, Refused, Resolver, Resolving, Rules, Target,
+    Denials, Guard, HostPort, HostPortError, Reason, Refused, Resolver, Resolving, Rules, Target,
 };
 use url::Url;
 
@@ -63,8 +63,8 @@ fn addresses_of_the_table_are_refused() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(seen.len() >= 40, "only {} addresses", seen.len());
     for reason in Reason::ALL {
-        // These two need a resolver, or cannot be written as a URL.
-        let is_elsewhere = matches!(reason, Reason::Unresolved | Reason::NoHost);
+        // These need a resolver or a person's rule, or cannot be written as a URL.
+        let is_elsewhere = matches!(reason, Reason::Unresolved | Reason::NoHost | Reason::Denied);
         assert!(is_elsewhere || seen.contains(&reason.code()), "{reason:?} is not in the table");
     }
 }
@@ -126,6 +126,48 @@ async fn a_name_is_resolved_once() {
     assert_eq!(guard.resolve(&target).await.unwrap()[0].to_string(), "8.8.8.8:80");
     assert_eq!(resolver.left(), 1);
     assert_eq!(code(guard.resolve(&target).await), Some("loopback"));
+}
+
+/// Hosts that are denied, by their names.
+#[derive(Debug)]
+pub(crate) struct Denied(pub(crate) &'static [&'static str]);
+
+impl Denials for Denied {
+    fn denies(&self, host: &str) -> bool {
+        self.0.contains(&host)
+    }
+}
+
+/// LC-E18: what is denied is refused in every spelling, whatever rule allows it, and an address also
+/// under a name.
+#[tokio::test]
+async fn what_a_person_denies_is_refused() {
+    let rules = || Rules { allow: vec!["localhost:81".parse().unwrap()] };
+    let denied = Arc::new(Denied(&["a.example", "localhost", "8.8.8.8", "[2606:4700::1]"]));
+    let guard = |answers: &[&[&str]]| {
+        Guard::with_resolver(rules(), Scripted::new(answers)).denying(Arc::clone(&denied) as _)
+    };
+    for address in [
+        "http://a.example/",
+        "https://A.Example.:444/",
+        "http://localhost:81/",
+        "http://8.8.8.8/",
+        "http://0x08080808/",
+        "http://[::ffff:8.8.8.8]/",
+        "http://[2606:4700:0::1]/",
+    ] {
+        assert_eq!(code(guard(&[]).check(&url(address))), Some("denied"), "{address}");
+    }
+    assert_eq!(code(guard(&[]).check_host("a.example", 443)), Some("denied"));
+    for answer in [&["8.8.8.8"][..], &["1.1.1.1", "::ffff:8.8.8.8"], &["2606:4700::1"]] {
+        let answers = [answer];
+        let guard = guard(&answers);
+        let target = guard.check(&url("http://b.example/")).unwrap();
+        assert_eq!(code(guard.resolve(&target).await), Some("denied"), "{answer:?}");
+    }
+    let passes = guard(&[&["1.1.1.1"]]);
+    let target = passes.check(&url("http://b.a.example/")).unwrap();
+    assert!(passes.resolve(&target).await.is_ok());
 }
 
 /// LC-E10: a rule is for one host at one port, in every spelling of that host.

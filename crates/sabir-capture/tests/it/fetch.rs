@@ -178,6 +178,53 @@ async fn a_name_that_changes_its_mind_is_not_followed() {
     assert_eq!(site.asked(), ["/go", "/"]);
 }
 
+/// Stays where it began.
+#[derive(Debug)]
+struct Home;
+
+impl sabir_capture::Redirects for Home {
+    fn follows(&self, first: &str, next: &str) -> bool {
+        first == next
+    }
+}
+
+/// LC-E18, LC-E19: a redirect to a denied host, or to one that was not allowed, is not followed.
+#[tokio::test]
+async fn redirects_lead_to_no_host_that_is_denied_or_was_not_meant() {
+    let site = Pages::default()
+        .html("/", "here")
+        .redirect("/here", "/")
+        .answer("/go", |request: &Request| {
+            let host = request.headers()["host"].to_str().unwrap();
+            let port = host.rsplit(':').next().unwrap();
+            let location = format!("http://localhost:{port}/");
+            Response::builder()
+                .status(302)
+                .header("location", location)
+                .body(Body::empty())
+                .unwrap()
+        })
+        .serve()
+        .await;
+    let guard = || {
+        let other = format!("localhost:{}", site.port()).parse().unwrap();
+        Guard::with_resolver(
+            Rules { allow: vec![site.rule(), other] },
+            Scripted::new(&[&["127.0.0.1"]]),
+        )
+    };
+    let fetch = async |fetcher: Fetcher, path: &str| {
+        fetcher.fetch(&site.url(path), &Conditional::default()).await
+    };
+    let denying = guard().denying(Arc::new(crate::egress::Denied(&["localhost"])));
+    assert_eq!(code(fetch(Fetcher::new(denying, small()), "/go").await), "denied");
+    let staying = || Fetcher::new(guard(), small()).led_by(Arc::new(Home));
+    assert_eq!(code(fetch(staying(), "/go").await), "other_host");
+    assert_eq!(site.asked(), ["/go", "/go"]);
+    assert!(fetch(staying(), "/here").await.is_ok());
+    assert!(fetch(Fetcher::new(guard(), small()), "/go").await.is_ok());
+}
+
 /// LC-E15: no more bytes than allowed, packed or unpacked.
 #[tokio::test]
 async fn sizes_are_bounded() {

@@ -181,7 +181,8 @@ fn texts_of_all_kinds_are_no_bytes() {
     ] {
         let url = Url::parse("file:///x.txt").unwrap();
         let reader = reader(PdfLimits::default());
-        let read = read_bytes(bytes, kind, &url, &ReadOptions::default(), &reader);
+        let options = ReadOptions::default();
+        let read = read_bytes(bytes, kind, &url, &options, &reader);
         runtime().block_on(read).unwrap();
     }
 }

@@ -308,7 +308,7 @@ impl Desk {
         let mut report = door.pass(&call_id, call, &around).await?;
         let call_id = CallId::new(call_id).map_err(wrong)?;
         let (status, error_code, payload) = match report.outcome {
-            Outcome::Allow => match self.carry_out(&call.call, door).await {
+            Outcome::Allow => match self.held_to(&call.call).carry_out(&call.call, door).await {
                 Ok(payload) => {
                     self.note_opened(&call.call, &evidence).await;
                     door.made.extend(made_by(tool, &payload));

@@ -4,10 +4,13 @@ use jsonschema::{PatternOptions, Validator};
 use sabir_llmcp::DataFault;
 use serde_json::Value;
 
+use super::effort;
+
 /// Where `data` differs from `schema`. A schema that cannot be used is a fault of the whole: nothing
 /// fits it. Nothing is fetched for it.
 pub fn check_data(schema: &Value, data: &Value) -> Vec<DataFault> {
-    match validator(schema) {
+    let usable = effort::check_work(schema, data).map_err(unusable);
+    match usable.and_then(|()| validator(schema)) {
         Ok(validator) => {
             let faults = validator.iter_errors(data).take(MOST_FAULTS);
             faults
@@ -20,13 +23,18 @@ pub fn check_data(schema: &Value, data: &Value) -> Vec<DataFault> {
 
 /// Why a schema cannot be used, if it cannot.
 pub(super) fn check_schema(schema: &Value) -> Result<(), String> {
+    effort::check_shape(schema).map_err(unusable)?;
     validator(schema).map(drop)
 }
 
 fn validator(schema: &Value) -> Result<Validator, String> {
     // The engine without backtracking: patterns come from whoever wrote the request.
     let options = jsonschema::options().with_pattern_options(PatternOptions::regex());
-    options.build(schema).map_err(|error| format!("the schema cannot be used: {error}"))
+    options.build(schema).map_err(unusable)
+}
+
+fn unusable(why: impl std::fmt::Display) -> String {
+    format!("the schema cannot be used: {why}")
 }
 
 /// Messages quote the data.

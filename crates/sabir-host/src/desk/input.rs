@@ -4,12 +4,13 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
 use sabir_capture::{
     Conditional, FetchError, FetchLimits, Fetched, Fetcher, Guard, Media, Page, PageError,
-    PdfLimits, PdfReader, ReadOptions, read_bytes,
+    PdfLimits, PdfReader, ReadOptions, Redirects, read_bytes,
 };
 use sabir_store::library::SourceId;
 
@@ -19,6 +20,11 @@ use crate::reading;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     Web(Url),
+    /// A page of the web that the asker gave a title.
+    Titled {
+        url: Url,
+        title: String,
+    },
     /// Absolute.
     File(PathBuf),
     /// A source of the library, to be fetched again.
@@ -111,9 +117,15 @@ impl InputReader {
         Self { fetcher: Fetcher::new(guard, FetchLimits::default()), pdf }
     }
 
+    /// The same, where another guard and other rules for redirects hold.
+    pub(super) fn held_to(&self, guard: Guard, redirects: Arc<dyn Redirects>) -> Self {
+        let fetcher = Fetcher::new(guard, FetchLimits::default()).led_by(redirects);
+        Self { fetcher, pdf: self.pdf.clone() }
+    }
+
     pub async fn read(&self, input: &Input, options: &ReadOptions) -> Result<Reading, InputError> {
         match input {
-            Input::Web(url) => {
+            Input::Web(url) | Input::Titled { url, .. } => {
                 match self.read_again(url, &Conditional::default(), options).await? {
                     Again::Read(reading) => Ok(*reading),
                     // Only who asked for it may be told that nothing changed.

@@ -69,6 +69,10 @@ impl Order {
 /// apart; what is shown of it, and given to a model, holds nothing that looks like a credential.
 pub(super) fn source_of(input: &Input) -> Result<NewSource, DeskError> {
     match input {
+        Input::Titled { url, title } => {
+            let source = source_of(&Input::Web(url.clone()))?;
+            Ok(NewSource { title: Some(title.clone()), ..source })
+        }
         Input::Web(url) => {
             let refused = |reason: &str| {
                 let text = redact_url(url.as_str()).map_or_else(|| url.to_string(), |it| it.url);

@@ -116,6 +116,26 @@ fn data_is_checked_by_the_caller() {
     assert!(parsed.value.is_none());
 }
 
+/// LC-P12: a format that is left out is JSON, with `output` or without.
+#[test]
+fn json_is_the_usual_format() {
+    let case = folder("ok").into_iter().find(|case| case.name.contains("0001")).unwrap();
+    let mut packet: Value = serde_json::from_str(&case.text).unwrap();
+    let mut format = |output: Option<Value>| {
+        packet.as_object_mut().unwrap().remove("output");
+        if let Some(output) = output {
+            packet["output"] = output;
+        }
+        let parsed = Request::parse(&packet.to_string());
+        assert_eq!(parsed.diagnostics, []);
+        parsed.value.unwrap().format
+    };
+    assert_eq!(format(None), OutputFormat::Json);
+    assert_eq!(format(Some(serde_json::json!({}))), OutputFormat::Json);
+    let markdown = serde_json::json!({ "format": "markdown" });
+    assert_eq!(format(Some(markdown)), OutputFormat::Markdown);
+}
+
 /// LC-P9: size is bounded.
 #[test]
 fn large_packets_are_refused() {

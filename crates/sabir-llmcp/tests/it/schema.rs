@@ -59,9 +59,13 @@ fn the_schemas_refuse_what_the_reader_refuses() {
         "same_doc_id",
         "chunks_backwards",
         "chunk_beyond_count",
+        "chunk_counts_differ",
         "same_call_id",
         // A pattern knows no calendar.
         "no_such_day",
+        "leap_second_at_noon",
+        // What nobody sees is no white space to a pattern.
+        "unseen_id",
     ];
     let request = committed("llmcp-request.schema.json");
     let response = committed("llmcp-response.schema.json");

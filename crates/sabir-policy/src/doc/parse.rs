@@ -130,7 +130,13 @@ fn read_loosened(entry: RawLoosened) -> Result<Loosened, Wrong> {
         return Err((tool.span(), "a loosening names one tool, without a star".to_owned()));
     }
     if Labels::of_name(tool.get_ref()).is_none() {
-        return Err((tool.span(), unknown(tool.get_ref())));
+        let name = tool.get_ref();
+        let message = match is_known(name) {
+            // The questions that can be left out are those about calls of our own tools.
+            true => format!("{name:?} cannot be loosened, only denied or asked for"),
+            false => unknown(name),
+        };
+        return Err((tool.span(), message));
     }
     if reason.get_ref().trim().is_empty() {
         return Err((reason.span(), "a loosening says why, in `reason`".to_owned()));
@@ -169,7 +175,7 @@ fn read_loosened(entry: RawLoosened) -> Result<Loosened, Wrong> {
 
 fn read_host(text: Spanned<String>) -> Result<HostPattern, Wrong> {
     HostPattern::parse(text.get_ref()).ok_or_else(|| {
-        let message = format!("{:?} is no host and no `*.host`", text.get_ref());
+        let message = format!("{:?} is no host, no `*.host` and no `*`", text.get_ref());
         (text.span(), message)
     })
 }

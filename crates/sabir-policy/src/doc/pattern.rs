@@ -37,21 +37,31 @@ impl ToolPattern {
     }
 }
 
-/// A host, or all below one.
+/// A host, all below one (`*.example.com`), or all (`*`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HostPattern {
+    All,
     Below(String),
     One(String),
 }
 
 impl HostPattern {
     pub(super) fn parse(text: &str) -> Option<Self> {
+        if text == "*" {
+            return Some(Self::All);
+        }
         let (below, name) = match text.strip_prefix("*.") {
             Some(name) => (true, name),
             None => (false, text),
         };
         // The parser of addresses, so that both spell a host in the same way.
-        let host = Host::parse(name.trim_end_matches('.')).ok()?;
+        let host = Host::parse(name.strip_suffix('.').unwrap_or(name)).ok()?;
+        if let Host::Domain(name) = &host
+            // It takes both for names, but no host is called so: the rule would never hold.
+            && (name.contains('*') || name.split('.').any(str::is_empty))
+        {
+            return None;
+        }
         match (below, host) {
             (true, Host::Domain(name)) => Some(Self::Below(format!(".{name}"))),
             (true, Host::Ipv4(_) | Host::Ipv6(_)) => None,
@@ -61,6 +71,7 @@ impl HostPattern {
 
     pub(super) fn matches(&self, host: &str) -> bool {
         match self {
+            Self::All => true,
             Self::Below(end) => host.ends_with(end.as_str()) && host.len() > end.len(),
             Self::One(name) => host == name,
         }
@@ -69,6 +80,7 @@ impl HostPattern {
     /// Whether it stands for one site, and not for all that share a last part like `com`.
     pub(super) fn is_narrow(&self) -> bool {
         match self {
+            Self::All => false,
             Self::Below(end) => end.matches('.').count() >= 2,
             Self::One(_) => true,
         }
@@ -88,6 +100,7 @@ impl fmt::Display for ToolPattern {
 impl fmt::Display for HostPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::All => f.write_str("every host"),
             Self::Below(end) => write!(f, "*{end}"),
             Self::One(name) => f.write_str(name),
         }

@@ -78,6 +78,96 @@ fn names_and_hosts_are_matched() {
     assert_eq!(idn.ruling("search", &["xn--mnchen-3ya.example"]).stance, Stance::Deny);
 }
 
+/// LC-G29, LC-G30: a star stands alone or before a dot. Anywhere else it would match nothing, and
+/// what was meant to be forbidden would not be.
+#[test]
+fn a_star_anywhere_else_in_a_host_is_an_error() {
+    for section in ["deny", "ask"] {
+        let every = read(&format!("[[{section}]]\nhost = \"*\""));
+        assert_ne!(every.ruling("browser.click", &["any.example"]).stance, Stance::Silent);
+        assert_eq!(every.ruling("app.calculate", &[]).stance, Stance::Silent);
+        for host in [
+            "a.*.com",
+            "docs.*",
+            "*.*.rs",
+            "*rs",
+            "**",
+            "*.*",
+            "*.",
+            "%2a",
+            "%2A.example",
+            "a..b",
+            ".example.com",
+            "example.com..",
+            "*..example.com",
+            "127.0.0.*",
+            "[*]",
+            "＊.example",
+            "example.com:443",
+            "https://example.com",
+            "example.com/",
+            "",
+            ".",
+        ] {
+            let text = format!("\n[[{section}]]\nhost = \"{host}\"");
+            let error = PolicyDoc::parse(&text).expect_err(host);
+            assert_eq!(error.line, 3, "{host}");
+        }
+    }
+    expect![[r#"
+        a turn makes at most 32 calls and asks 8 times
+        everything at every host is refused"#]]
+    .assert_eq(&read("[[deny]]\nhost = \"*\"").describe());
+    let wide =
+        "[[loosen]]\ntool = \"search\"\nreason = \"x\"\nwhen = [\"tainted_egress\"]\nhost = \"*\"";
+    assert_eq!(
+        PolicyDoc::parse(wide).unwrap_err().to_string(),
+        "line 5: every host is too wide for a loosening"
+    );
+}
+
+/// LC-G61: what is waived for one host is not waived for another.
+#[test]
+fn a_loosening_leads_nowhere_else() {
+    let doc = read(EXAMPLE);
+    let leads = |tool, from, to| doc.leads_on(tool, from, to);
+    assert!(leads("source.capture", "docs.example", "docs.example"));
+    assert!(!leads("source.capture", "docs.example", "other.example"));
+    assert!(leads("source.capture", "plain.example", "docs.example"), "it is waived there as well");
+    assert!(leads("source.refresh", "docs.example", "other.example"), "nothing is waived");
+    assert!(!leads("source.refresh", "docs.example", "a.evil.example"));
+    let wider = format!(
+        "{EXAMPLE}[[loosen]]\ntool = \"source.capture\"\nreason = \"mirror\"\nhost = \"mirror.example\"\n\
+         when = [\"tainted_egress\", \"tainted_effect\", \"invented_url\", \"other_origin\"]\n\
+         [[loosen]]\ntool = \"source.capture\"\nreason = \"less\"\nhost = \"less.example\"\n\
+         when = [\"tainted_egress\"]\n[[ask]]\nhost = \"ask.example\"\n"
+    );
+    let wider = read(&wider);
+    assert!(wider.leads_on("source.capture", "docs.example", "mirror.example"));
+    assert!(!wider.leads_on("source.capture", "docs.example", "less.example"));
+    assert!(!wider.leads_on("search", "other.example", "ask.example"), "nobody was asked");
+    assert!(wider.leads_on("search", "ask.example", "ask.example"), "somebody was");
+}
+
+/// LC-G60: what is forbidden to everyone, and what to some tools.
+#[test]
+fn the_hosts_that_are_not_reached_are_told() {
+    let doc = read(
+        "[[deny]]\nhost = \"*.evil.example\"\n[[deny]]\ntool = \"*\"\nhost = \"127.0.0.1\"\n\
+         [[deny]]\ntool = \"browser.*\"\nhost = \"slow.example\"\n[[deny]]\ntool = \"search\"\n\
+         [[ask]]\nhost = \"ask.example\"",
+    );
+    let everyone = doc.denied_hosts(&[]);
+    let browser = doc.denied_hosts(&["browser.navigate", "search"]);
+    for host in ["a.evil.example", "127.0.0.1"] {
+        assert!(everyone.contains(host) && browser.contains(host), "{host}");
+    }
+    assert!(browser.contains("slow.example") && !everyone.contains("slow.example"));
+    for host in ["evil.example", "ask.example", "other.example"] {
+        assert!(!everyone.contains(host) && !browser.contains(host), "{host}");
+    }
+}
+
 /// LC-G28: a loosening holds for what it names, and nothing else.
 #[test]
 fn a_loosening_is_narrow() {
@@ -127,10 +217,13 @@ fn what_is_not_understood_is_an_error() {
         "[[deny]]\ntool = \"brow*\"",
         expect![[r#"line 2: "brow*" is no tool, no `name.*` and no `*`"#]],
     );
-    check("[[ask]]\nhost = \"a b\"", expect![[r#"line 2: "a b" is no host and no `*.host`"#]]);
+    check(
+        "[[ask]]\nhost = \"a b\"",
+        expect![[r#"line 2: "a b" is no host, no `*.host` and no `*`"#]],
+    );
     check(
         "[[ask]]\nhost = \"*.127.0.0.1\"",
-        expect![[r#"line 2: "*.127.0.0.1" is no host and no `*.host`"#]],
+        expect![[r#"line 2: "*.127.0.0.1" is no host, no `*.host` and no `*`"#]],
     );
     check(
         "[limits]\ncalls_per_turn = 1000",
@@ -154,7 +247,7 @@ fn what_is_not_understood_is_an_error() {
     );
     check(
         "[[loosen]]\ntool = \"shell\"\nwhen = [\"tainted_egress\"]\nreason = \"x\"",
-        expect![[r#"line 2: no tool is called "shell"; did you mean "shell"?"#]],
+        expect![[r#"line 2: "shell" cannot be loosened, only denied or asked for"#]],
     );
     check(
         "[[loosen]]\ntool = \"search\"\nwhen = []\nreason = \"x\"",

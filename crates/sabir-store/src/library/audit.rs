@@ -104,7 +104,8 @@ impl Library {
             let Ok(at_ms) = i64::try_from(now) else {
                 return Err(Trouble::invalid("a row of the audit", "its time is too far away"));
             };
-            let mut head = head(connection)?;
+            let before = head(connection)?;
+            let mut head = before;
             for row in rows {
                 for line in [&row.actor, &row.call_id, &row.subject, &row.reason] {
                     check_size("a name in the audit", line, MAX_LINE)?;
@@ -132,6 +133,7 @@ impl Library {
                     params![seq, id, at_ms, actor, call_id, subject, outcome, reason, hash, body];
                 run(connection, sql, parameters)?;
             }
+            keep_head(connection, &before, &head)?;
             Ok(head)
         })
     }
@@ -214,19 +216,53 @@ impl AuditRow {
     }
 }
 
+/// Where the next row follows: where the audit ended when it was last written. Rows that were taken
+/// away since are missed for ever.
 fn head(connection: &Connection) -> Result<AuditHead, Trouble> {
+    if let Some(head) = kept_head(connection)? {
+        return Ok(head);
+    }
     let sql = "SELECT seq, hash FROM policy_audit ORDER BY seq DESC LIMIT 1";
     let last =
         first(connection, sql, [], |row| Ok(AuditHead { seq: count(row, 0)?, hash: row.get(1)? }))?;
     match last {
         Some(head) => Ok(head),
-        None => Ok(AuditHead { seq: 0, hash: audit_genesis(&library_id(connection)?) }),
+        None => no_rows(connection),
     }
+}
+
+fn no_rows(connection: &Connection) -> Result<AuditHead, Trouble> {
+    Ok(AuditHead { seq: 0, hash: audit_genesis(&library_id(connection)?) })
+}
+
+/// What is kept of the head beside the rows: `SEQ HASH`, or `0` before the first.
+fn kept_head(connection: &Connection) -> Result<Option<AuditHead>, Trouble> {
+    let sql = "SELECT value FROM meta WHERE key = 'audit_head'";
+    let kept: Option<String> = first(connection, sql, [], |row| row.get(0))?;
+    let Some(kept) = kept else { return Ok(None) };
+    if kept == "0" {
+        return no_rows(connection).map(Some);
+    }
+    let parts = kept.split_once(' ');
+    Ok(parts.and_then(|(seq, hash)| {
+        Some(AuditHead { seq: seq.parse().ok()?, hash: Hash::from_hex(hash)? })
+    }))
+}
+
+/// One that is gone, or is another, is not made anew: that is to be found.
+fn keep_head(connection: &Connection, before: &AuditHead, now: &AuditHead) -> Result<(), Trouble> {
+    let as_kept = |head: &AuditHead| match head.seq {
+        0 => "0".to_owned(),
+        seq => format!("{seq} {}", head.hash),
+    };
+    let sql = "UPDATE meta SET value = ?2 WHERE key = 'audit_head' AND value = ?1";
+    run(connection, sql, params![as_kept(before), as_kept(now)])?;
+    Ok(())
 }
 
 /// Goes through the whole chain.
 pub(crate) fn verify(connection: &Connection) -> Result<AuditHead, Trouble> {
-    let mut head = AuditHead { seq: 0, hash: audit_genesis(&library_id(connection)?) };
+    let mut head = no_rows(connection)?;
     let mut statement = connection.prepare_cached(&format!("{SELECT} ORDER BY seq"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -241,7 +277,13 @@ pub(crate) fn verify(connection: &Connection) -> Result<AuditHead, Trouble> {
         }
         head = AuditHead { seq: row.seq, hash: row.hash };
     }
-    Ok(head)
+    let unsound = |seq, why| Trouble::unsound(format!("row {seq} of the audit"), why);
+    match kept_head(connection)? {
+        Some(kept) if kept == head => Ok(head),
+        Some(kept) if kept.seq > head.seq => Err(unsound(head.seq + 1, "it is missing")),
+        Some(kept) => Err(unsound(kept.seq + 1, "nobody here has written it")),
+        None => Err(Trouble::unsound("meta", "where the audit ends is missing")),
+    }
 }
 
 const SELECT: &str = "SELECT seq, id, at_ms, actor, call_id, subject, outcome, reason, body, hash

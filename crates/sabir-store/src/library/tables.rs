@@ -15,6 +15,7 @@ const LIBRARY: Tables = Tables {
     migrations: &[
         include_str!("../../library/migrations/0001_library.sql"),
         include_str!("../../library/migrations/0002_fetch_address.sql"),
+        include_str!("../../library/migrations/0003_audit_head.sql"),
     ],
 };
 
@@ -29,7 +30,7 @@ pub(crate) fn prepare(
     ids: &mut dyn Ids,
 ) -> Result<(), LibraryError> {
     let fill = |transaction: &rusqlite::Transaction<'_>| {
-        let sql = "INSERT INTO meta (key, value) VALUES ('library_id', ?1)";
+        let sql = "INSERT INTO meta (key, value) VALUES ('library_id', ?1), ('audit_head', '0')";
         transaction.execute(sql, [suffix(ids)]).map(drop)
     };
     LIBRARY.prepare(connection, fill).map_err(|unusable| blame(path, unusable))
@@ -40,6 +41,24 @@ pub(crate) fn library_id(connection: &Connection) -> Result<String, Trouble> {
     let sql = "SELECT value FROM meta WHERE key = 'library_id'";
     let found = connection.query_row(sql, [], |row| row.get(0)).optional()?;
     found.ok_or_else(|| Trouble::unsound("meta", "the id of the library is missing"))
+}
+
+/// Whether the triggers are those that the file was made with. Without them rows could be changed
+/// that nobody may change.
+pub(crate) fn check_triggers(connection: &Connection) -> Result<(), Trouble> {
+    let fresh = Connection::open_in_memory()?;
+    fresh.execute_batch(LIBRARY.newest)?;
+    match triggers(connection)? == triggers(&fresh)? {
+        true => Ok(()),
+        false => Err(Trouble::unsound("the file", "its triggers are not those it was made with")),
+    }
+}
+
+fn triggers(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
 }
 
 fn blame(path: &Path, unusable: Unusable) -> LibraryError {

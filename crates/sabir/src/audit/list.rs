@@ -32,15 +32,23 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     json: bool,
     /// How many; there are never more than 1000
-    #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = 20)]
-    limit: usize,
+    #[arg(
+        short = 'n',
+        long = "limit",
+        value_name = "N",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
+    limit: u64,
 }
 
 impl ListArgs {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         let library = open_existing_library(&self.home.resolve()?)?;
         let rows = match &library {
-            Some(library) => library.last_audit(self.limit)?,
+            Some(library) => {
+                library.last_audit(usize::try_from(self.limit).unwrap_or(usize::MAX))?
+            }
             None => Vec::new(),
         };
         if self.json {

@@ -28,7 +28,7 @@ use crate::render::printable;
 #[command(after_help = "\
 Examples:
   sabir policy check shell --arguments '{\"command\":[\"rm\",\"-rf\",\"build\"]}'
-  sabir policy check source.capture --arguments '{\"url\":\"https://docs.rs\"}' --typed 'see https://docs.rs'
+  sabir policy check source.capture --arguments '{\"collectionId\":\"col_1\",\"url\":\"https://docs.rs\"}' --typed 'see https://docs.rs'
   sabir policy check browser.navigate --arguments '{\"url\":\"https://a.example\"}' --untrusted page --private note
   sabir policy check apply_patch --arguments '{\"paths\":[\"src/main.rs\"]}'
 

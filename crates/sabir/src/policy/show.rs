@@ -42,7 +42,7 @@ impl ShowArgs {
         let policy = load_policy(&home)?;
         let file = policy_file(&home);
         let shown = Shown {
-            is_there: file.exists(),
+            is_there: file.symlink_metadata().is_ok(),
             file: file.display().to_string(),
             says: policy.describe().lines().map(str::to_owned).collect(),
         };

@@ -7,8 +7,11 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use sabir_base::text::one_line;
-use sabir_capture::{Guard, Mode, ReadOptions, Rules};
-use sabir_host::{CaptureNews, CaptureOptions, CaptureReport, Input, InputReader, written};
+use sabir_capture::{Mode, ReadOptions};
+use sabir_host::{
+    CaptureNews, CaptureOptions, CaptureReport, Input, InputReader, guard_under, load_policy,
+    written,
+};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -194,7 +197,8 @@ impl CaptureArgs {
 
     fn print_one(&self, output: &mut Output) -> anyhow::Result<Exit> {
         let [word] = &self.inputs[..] else { bail!("--print takes one page") };
-        let guard = Guard::new(Rules { allow: self.egress.allow_egress.clone() });
+        let policy = load_policy(&self.home.resolve()?)?;
+        let guard = guard_under(&policy, self.egress.allow_egress.clone(), &[]);
         let program = std::env::current_exe().context("this program cannot find itself")?;
         let reader = InputReader::new(guard, program);
         let input = parse_or_stdin(word)?;

@@ -82,6 +82,37 @@ fn a_journal_on_a_read_only_disk_is_read() {
     assert!(unmerged.stderr.contains("the disk is read-only"), "{}", unmerged.stderr);
 }
 
+/// So is a library, and one that lost its last rows says so there, too.
+#[test]
+fn a_library_on_a_read_only_disk_is_read() {
+    use sabir_store::library::{AuditOutcome, Library, NewAudit};
+
+    let home = tempfile::tempdir().unwrap();
+    let library = Library::open(home.path(), || [7; 10]).unwrap();
+    let row = NewAudit {
+        actor: "s".to_owned(),
+        call_id: "call_1".to_owned(),
+        subject: "shell".to_owned(),
+        outcome: AuditOutcome::Deny,
+        reason: "policy_denied".to_owned(),
+        body: "{}".to_owned(),
+    };
+    library.append_audit(&[row], 7).unwrap();
+    drop(library);
+    let inside = |command: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_sabir");
+        let before = ["sandbox", "--mode", "read-only", "--", program];
+        run(&[&before, command, &["--home", home.path().to_str().unwrap()]].concat(), "")
+    };
+    let whole = inside(&["audit", "verify"]);
+    assert_eq!(whole.code, 0, "{}", whole.stderr);
+    assert!(whole.stdout.starts_with("the library is whole: 1 decisions\n"), "{}", whole.stdout);
+    let listed = inside(&["audit", "list"]);
+    assert!(listed.stdout.contains("policy_denied"), "{}{}", listed.stdout, listed.stderr);
+    let none = run(&["audit", "list", "-n", "0", "--home", home.path().to_str().unwrap()], "");
+    assert_eq!((none.code, none.stdout.as_str()), (2, ""), "{}", none.stderr);
+}
+
 /// The library has a chain of its own, with or without a journal beside it.
 #[test]
 fn a_library_is_verified_too() {

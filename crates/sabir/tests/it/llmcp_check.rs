@@ -80,6 +80,7 @@ fn people_see_the_place() {
     assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
     assert!(outcome.stderr.contains("error[LC601]"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("did you mean \"browser.click\"?"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("(at /tool_calls/0/name)"), "{}", outcome.stderr);
     assert!(outcome.stderr.ends_with("1 file, 0 messages: 2 errors\n"), "{}", outcome.stderr);
 }
 
@@ -106,6 +107,75 @@ fn a_response_is_compared_with_its_request() {
     let outcome = run(&["llmcp", "check", "--request", &path(RESPONSE)], text(RESPONSE));
     assert_eq!(outcome.code, 1);
     assert!(outcome.stderr.contains("LC203"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_request_with_errors_hides_no_response_and_may_come_from_standard_input() {
+    let (wrong, answer) =
+        (path("err/0022_unknown_top_key.json"), path("err/0048_unknown_tool.json"));
+    let outcome = run(&["llmcp", "check", "--request", &wrong, &answer], "");
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("LC103"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("LC601"), "{}", outcome.stderr);
+    let fits = path("beside/0001_fits.json");
+    let outcome = run(&["llmcp", "check", "--request", &wrong, &fits], "");
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+
+    let check = |name| run(&["llmcp", "check", "--request", "-", &path(name)], text(REQUEST));
+    assert_eq!(check("beside/0001_fits.json").code, 0);
+    assert_eq!(check("beside/0004_other_turn.json").code, 1);
+    for twice in
+        [&["llmcp", "check", "--request", "-"][..], &["llmcp", "check", "--request", "-", "-"]]
+    {
+        let outcome = run(twice, text(REQUEST));
+        assert_eq!(outcome.code, 2);
+        assert!(outcome.stderr.contains("twice"), "{}", outcome.stderr);
+    }
+    // A warning about the request is told, too.
+    let doubtful = path("warn/0008_schema_of_an_unknown_type.json");
+    let outcome = run(&["llmcp", "check", "--request", &doubtful, &fits], "");
+    assert!(outcome.stderr.contains("LC306"), "{}", outcome.stderr);
+}
+
+#[test]
+fn markdown_is_an_answer_where_it_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = folder.path().join("request.json");
+    let asks = text(REQUEST).replace("\"json\"", "\"markdown\"");
+    assert_ne!(asks, text(REQUEST));
+    fs::write(&request, asks).unwrap();
+    let check = |text: &str| run(&["llmcp", "check", "--request", request.to_str().unwrap()], text);
+    let good = "# Tariff\n\nIt fell [1].\n\n---CITATIONS---\n{\"doc_id\":\"d\",\"quote\":\"fell\"}\n---END CITATIONS---\n";
+    let outcome = check(good);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("1 file, 1 message: valid\n"), "{}", outcome.stderr);
+    let outcome = check(&good.replace("{\"doc_id\"", "{\"doc_ids\""));
+    assert_eq!(outcome.code, 0);
+    assert!(outcome.stderr.contains("dropped 1 citation"), "{}", outcome.stderr);
+    // A packet is still read as one.
+    assert_eq!(check(&text("beside/0001_fits.json")).code, 0);
+    assert_eq!(check(&text("beside/0004_other_turn.json")).code, 1);
+}
+
+/// A schema of a few lines that would be looked at a thousand million times.
+#[test]
+fn a_schema_that_branches_without_end_is_said_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut definitions = serde_json::Map::new();
+    for number in 0..30 {
+        let next = serde_json::json!({ "$ref": format!("#/$defs/a{}", number + 1) });
+        definitions.insert(format!("a{number}"), serde_json::json!({ "anyOf": [next, next] }));
+    }
+    definitions.insert("a30".to_owned(), serde_json::json!({ "type": "null" }));
+    let mut request: Value = serde_json::from_str(&text("ok/0007_extract_request.json")).unwrap();
+    request["input"]["task"]["args"]["schema"] =
+        serde_json::json!({ "$ref": "#/$defs/a0", "$defs": definitions });
+    let path = folder.path().join("request.json");
+    fs::write(&path, request.to_string()).unwrap();
+    let answer = text("ok/0012_extract_response.json");
+    let outcome = run(&["llmcp", "check", "--request", path.to_str().unwrap()], answer);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("branches too often"), "{}", outcome.stderr);
 }
 
 #[test]

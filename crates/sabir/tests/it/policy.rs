@@ -194,3 +194,22 @@ fn actions_of_messages_are_held_and_stored() {
     assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""));
     assert!(outcome.stderr.contains("policy.toml: line 1: "), "{}", outcome.stderr);
 }
+
+/// LC-G40: a link that leads nowhere was meant to lead somewhere, and a pipe is not waited for.
+#[test]
+fn whatever_is_no_file_is_no_policy() {
+    let place = Place::new("");
+    let file = place.home().join("policy.toml");
+    std::os::unix::fs::symlink(place.home().join("nowhere"), &file).unwrap();
+    for command in [&["policy", "show"][..], &["policy", "check", "read"]] {
+        let outcome = place.run(command);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{command:?}");
+        assert!(outcome.stderr.contains("policy.toml"), "{}", outcome.stderr);
+    }
+    std::fs::remove_file(&file).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&file).status().unwrap();
+    assert!(made.success());
+    let outcome = place.run(&["policy", "show"]);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("it is not a file"), "{}", outcome.stderr);
+}

@@ -3,6 +3,7 @@
 
 mod ask;
 mod capture;
+mod denied;
 mod exports;
 mod gate;
 mod injection;

@@ -106,3 +106,44 @@ async fn names_are_resolved_by_us_alone() {
     let error = browser.navigate(&url("other.example")).await.unwrap_err();
     assert_eq!(error.refused.unwrap().code(), "loopback");
 }
+
+/// LC-B22, LC-E18: what a person denies is not reached by a page, a redirect or a call.
+#[tokio::test]
+async fn a_denied_host_is_reached_by_nothing() {
+    let site = Pages::default()
+        .answer("/", move |request| {
+            let at = request.headers()["host"].to_str().unwrap().replace("127.0.0.1", "localhost");
+            let html = format!(
+                "<title>page</title><img src='http://{at}/image'><p id=out>...</p><script>\
+                 fetch('http://{at}/fetch', {{ mode: 'no-cors' }}).catch(() => 0)\
+                 .then(() => {{ out.textContent = 'all tried' }})</script>"
+            );
+            axum::response::Response::builder()
+                .header("content-type", "text/html")
+                .body(axum::body::Body::from(html))
+                .unwrap()
+        })
+        .answer("/go", move |request| {
+            let at = request.headers()["host"].to_str().unwrap().replace("127.0.0.1", "localhost");
+            axum::response::Response::builder()
+                .status(302)
+                .header("location", format!("http://{at}/reached"))
+                .body(axum::body::Body::empty())
+                .unwrap()
+        })
+        .serve()
+        .await;
+    let also = format!("localhost:{}", site.port()).parse().unwrap();
+    let guard = Guard::new(Rules { allow: vec![site.rule(), also] })
+        .denying(std::sync::Arc::new(crate::egress::Denied(&["localhost"])));
+    let Some(mut browser) = start_with(super::patient(guard)).await else { return };
+    browser.navigate(&site.url("/")).await.unwrap();
+    while !look(&mut browser).await.text.contains("all tried") {}
+    let error = browser.navigate(&site.url("/go")).await.unwrap_err();
+    assert_eq!(error.refused.unwrap().code(), "denied");
+    let direct = format!("http://localhost:{}/reached", site.port()).parse().unwrap();
+    assert_eq!(browser.navigate(&direct).await.unwrap_err().refused.unwrap().code(), "denied");
+    let asked = site.asked();
+    let reached = |path: &str| asked.iter().any(|it| it == path);
+    assert!(reached("/go") && !reached("/reached") && !reached("/image") && !reached("/fetch"));
+}

@@ -115,6 +115,28 @@ async fn a_page_that_hangs_is_left() {
     assert_eq!(browser.open_tab(&site.url("/fine")).await.unwrap().title, "fine");
 }
 
+/// LC-B28: a page that hangs from its first line on holds its tab, so that the next page gets another.
+#[tokio::test]
+async fn a_page_that_hangs_does_not_keep_its_tab() {
+    let site = Pages::default()
+        .html("/", "<title>hang</title><script>for (;;) {}</script>")
+        .html("/fine", "<title>fine</title>")
+        .serve()
+        .await;
+    let limits = BrowserLimits {
+        answer: Duration::from_secs(3),
+        load: Duration::from_secs(5),
+        ..super::patient(site.guard()).limits
+    };
+    let options = BrowserOptions { limits, ..super::patient(site.guard()) };
+    let Some(mut browser) = super::start_with(options).await else { return };
+    assert_ne!(code(browser.navigate(&site.url("/")).await), "done");
+    let acted = browser.navigate(&site.url("/fine")).await.unwrap();
+    assert_eq!((acted.title.as_str(), acted.is_new_tab), ("fine", true));
+    assert_eq!(browser.tabs().iter().filter(|tab| tab.is_active).count(), 1);
+    assert_eq!(browser.refresh().await.unwrap().title, "fine");
+}
+
 #[tokio::test]
 async fn a_page_that_goes_on_loading_is_used_as_it_is() {
     let slow = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

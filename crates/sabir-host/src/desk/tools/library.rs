@@ -1,15 +1,13 @@
 //! The tools for collections, sources and artifacts.
 
-use std::collections::BTreeSet;
-
 use reqwest::Url;
 use sabir_capture::{Mode, ReadOptions};
 use sabir_llmcp::{
     AddSources, CaptureMode, CaptureSource, CreateCollection, ListSources, NewSource, OpenArtifact,
     OpenTarget, Redaction, RefreshSource, RunTransform, SaveArtifact, ShareArtifact, ShareTarget,
-    Text, normalise_url, redact_text, redact_url,
+    Text, redact_text,
 };
-use sabir_store::library::{ArtifactId, CollectionId, NewArtifact, SourceId, SourceKind};
+use sabir_store::library::{ArtifactId, CollectionId, NewArtifact, SourceId};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -58,8 +56,10 @@ impl Desk {
             match source {
                 NewSource::Url(source) => {
                     let title = source.title.as_ref().map(ToString::to_string);
-                    self.name_source(&collection, source.url.as_str(), title).await?;
-                    inputs.push(web(source.url.as_str())?);
+                    inputs.push(match (web(source.url.as_str())?, title) {
+                        (Input::Web(url), Some(title)) => Input::Titled { url, title },
+                        (input, _) => input,
+                    });
                 }
                 NewSource::Note(note) => {
                     let title = note.title.as_ref().map(ToString::to_string);
@@ -107,44 +107,17 @@ impl Desk {
     ) -> Result<Value, Failure> {
         let id = SourceId::parse(it.source_id.as_str())
             .ok_or_else(|| Failure::new("NOT_FOUND", "there is no such source"))?;
-        let wanted = id.to_string();
         let source = self.with_library(move |library| library.source(&id)).await?;
         let input = Input::Kept(source.id.clone());
         let options = CaptureOptions { refresh: true, ..CaptureOptions::default() };
         let results = self.fetch_all(&source.collection_id, vec![input], options, stop).await?;
-        let is_wanted = |it: &Value| it["sourceId"] == wanted.as_str();
         results
             .into_iter()
-            .find(is_wanted)
+            .next()
             .ok_or_else(|| Failure::new("CAPTURE_FAILED", "nothing was fetched"))
     }
 
-    /// Gives a source that is about to be fetched the title that was asked for. One that is there
-    /// already keeps its own.
-    async fn name_source(
-        &self,
-        collection: &CollectionId,
-        url: &str,
-        title: Option<String>,
-    ) -> Result<(), Failure> {
-        let (Some(title), Some(redacted), Some(normalized)) =
-            (title, redact_url(url), normalise_url(url))
-        else {
-            return Ok(());
-        };
-        let source = sabir_store::library::NewSource {
-            kind: SourceKind::Url,
-            address: redacted.url,
-            normalized,
-            title: Some(title),
-        };
-        let collection = collection.clone();
-        self.with_library(move |library| library.enqueue(&collection, &[source], "{}", now_ms()))
-            .await?;
-        Ok(())
-    }
-
-    /// Fetches and says of each what became of it; of what else waited in the collection, nothing.
+    /// Fetches and says of each what became of it; what else waits in the collection is left.
     async fn fetch_all(
         &self,
         collection: &CollectionId,
@@ -153,14 +126,10 @@ impl Desk {
         stop: &CancellationToken,
     ) -> Result<Vec<Value>, Failure> {
         let (tell, mut told) = mpsc::channel(64);
-        let wanted: BTreeSet<String> = inputs.iter().filter_map(compared).collect();
         let listen = async {
             let mut results = Vec::new();
             while let Some(news) = told.recv().await {
-                let result = result_of(news);
-                results.extend(result.filter(|it| {
-                    it["url"].as_str().is_some_and(|url| wanted.contains(&compared_address(url)))
-                }));
+                results.extend(result_of(news));
             }
             results
         };
@@ -265,20 +234,6 @@ fn result_of(news: CaptureNews) -> Option<Value> {
             "error": fault.code, "message": fault.text,
         })),
     }
-}
-
-/// How an input is compared with what was fetched.
-fn compared(input: &Input) -> Option<String> {
-    match input {
-        Input::Web(url) => Some(compared_address(&redact_url(url.as_str())?.url)),
-        Input::File(path) => path.to_str().map(str::to_owned),
-        Input::Bytes(_) => None,
-    }
-}
-
-/// An address as the library holds it; of a file, its path.
-fn compared_address(address: &str) -> String {
-    normalise_url(address).unwrap_or_else(|| address.to_owned())
 }
 
 fn web(url: &str) -> Result<Input, Failure> {

@@ -116,6 +116,71 @@ fn a_changed_row_is_found() {
     }
 }
 
+/// LC-S40: rows that are taken from the end, or added there, are found, also after more were written.
+#[test]
+fn an_audit_of_another_length_is_found() {
+    for (change, place) in [
+        ("DELETE FROM policy_audit WHERE seq = 3", "row 3 of the audit"),
+        ("DELETE FROM policy_audit WHERE seq >= 2", "row 2 of the audit"),
+        ("DELETE FROM policy_audit", "row 1 of the audit"),
+        ("DELETE FROM meta WHERE key = 'audit_head'", "meta"),
+        ("DELETE FROM meta WHERE key = 'audit_head'; DELETE FROM policy_audit", "meta"),
+        ("UPDATE meta SET value = '0' WHERE key = 'audit_head'", "row 1 of the audit"),
+        ("UPDATE meta SET value = 'x' WHERE key = 'audit_head'", "meta"),
+    ] {
+        let home = home();
+        let library = open(home.path());
+        library.verify().unwrap();
+        filled(&library);
+        let raw = raw(home.path());
+        let sql = "SELECT sql FROM sqlite_schema WHERE name = 'the_audit_is_never_shortened'";
+        let trigger: String = raw.query_row(sql, [], |row| row.get(0)).unwrap();
+        let change = format!("DROP TRIGGER the_audit_is_never_shortened; {change}; {trigger}");
+        raw.execute_batch(&change).unwrap();
+        let unsound = || match library.verify() {
+            Err(LibraryError::Unsound(Unsound { place, .. })) => place,
+            other => panic!("{change}: {other:?}"),
+        };
+        assert_eq!(unsound(), place, "{change}");
+        // Whoever goes on does not heal it.
+        if library.append_audit(&[row("call-9", AuditOutcome::Allow)], 9).is_ok() {
+            assert_eq!(unsound(), place, "{change}, and one more");
+        }
+    }
+}
+
+/// LC-S40: without its triggers, or with others, the file is not what it was.
+#[test]
+fn triggers_that_are_gone_or_new_are_found() {
+    for change in [
+        "DROP TRIGGER the_audit_is_never_shortened",
+        "DROP TRIGGER a_version_is_never_changed",
+        "CREATE TRIGGER forget AFTER INSERT ON policy_audit BEGIN SELECT 1; END",
+    ] {
+        let home = home();
+        let library = open(home.path());
+        filled(&library);
+        raw(home.path()).execute_batch(change).unwrap();
+        let error = library.verify().unwrap_err();
+        assert!(error.to_string().contains("triggers"), "{change}: {error}");
+    }
+}
+
+/// LC-S40: a file from before has its end written down when it is opened.
+#[test]
+fn an_older_audit_gets_its_end() {
+    let home = home();
+    let library = open(home.path());
+    filled(&library);
+    drop(library);
+    let raw = raw(home.path());
+    let version: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    raw.execute_batch("DELETE FROM meta WHERE key = 'audit_head'").unwrap();
+    raw.pragma_update(None, "user_version", version - 1).unwrap();
+    drop(raw);
+    assert_eq!(open(home.path()).verify().unwrap().audit.seq, 3);
+}
+
 #[test]
 fn a_row_that_cannot_be_kept_leaves_none() {
     let home = home();

@@ -62,6 +62,10 @@ fn rendered_markdown_is_safe() {
     );
     assert!(html.contains("href=\"https://x.example/\""), "{html}");
     assert!(html.contains("&lt;img"), "{html}");
+    // A byte order mark belongs to the file.
+    assert_eq!(run(&["render"], "\u{feff}# Hi\n").stdout, "<h1>Hi</h1>\n");
+    let unseen = run(&["render"], "[x](https://a.example/\u{200b}b)\n").stdout;
+    assert!(!unseen.contains("href"), "{unseen}");
 }
 
 #[test]

@@ -85,8 +85,7 @@ fn the_tools_of_the_library_do_what_they_say() {
     assert_eq!(library.sources(&collection, 0, 10).unwrap().len(), 1);
 }
 
-/// Something else waits in the collection and is fetched along; the model is told of what it asked
-/// for. A title that it gives is the title of the source.
+/// Something else waits in the collection and is left; the model is told of what it asked for. A title that it gives is the title of the source.
 #[test]
 fn a_capture_reports_its_own_source() {
     for tool in ["source.capture", "collection.add_sources"] {
@@ -97,6 +96,7 @@ fn a_capture_reports_its_own_source() {
         let waiting = NewSource {
             kind: SourceKind::Url,
             address: study.url("/harbour"),
+            fetch_address: None,
             normalized: study.url("/harbour"),
             title: None,
         };
