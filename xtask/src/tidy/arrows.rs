@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-extractive", &["sabir-base", "sabir-document", "sabir-llmcp"]),
     ("sabir-export", &["sabir-base", "sabir-document"]),
     ("sabir-engine", &["sabir-base", "sabir-policy"]),
-    ("sabir-ldp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
+    ("sabir-ldp", &["sabir-base", "sabir-axon", "sabir-lingua", "sabir-policy"]),
     ("sabir-store", &["sabir-base"]),
     ("sabir-capture", &["sabir-base", "sabir-document"]),
     (
@@ -78,7 +78,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sabir-testkit",
         ],
     ),
-    ("xtask", &["sabir-axon", "sabir-llmx", "sabir-llmcp", "sabir-engine"]),
+    ("xtask", &["sabir-axon", "sabir-llmx", "sabir-llmcp", "sabir-engine", "sabir-ldp"]),
 ];
 
 /// The crate that only tests may use, and that every test may use.
