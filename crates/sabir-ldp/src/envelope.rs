@@ -23,6 +23,7 @@ pub use read::MAX_DEPTH;
 use crate::id::{DelegateId, MessageId, SessionId};
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
+use crate::sign::{SignatureFault, SignedMessage};
 use crate::time::Stamp;
 
 /// One message with its address.
@@ -57,17 +58,25 @@ pub enum Recipient {
 pub struct Received {
     pub envelope: Envelope,
     text: String,
+    signed: Signed,
 }
+
+type Signed = Result<Option<SignedMessage>, SignatureFault>;
 
 impl Received {
     pub fn read(text: &str) -> Result<Self, Box<Malformed>> {
-        let envelope = read::read_envelope(text)?;
-        Ok(Self { envelope, text: text.to_owned() })
+        let (envelope, signed) = read::read_envelope(text)?;
+        Ok(Self { envelope, text: text.to_owned(), signed })
     }
 
     /// As it was received.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// What it says about its signature; nothing if it is not signed.
+    pub fn signed(&self) -> Result<Option<&SignedMessage>, SignatureFault> {
+        self.signed.as_ref().map(Option::as_ref).map_err(SignatureFault::clone)
     }
 }
 

@@ -4,18 +4,24 @@
 //! clock, no file and no random source. What a peer sends is read once into checked types, whatever
 //! dialect it is written in, and refused with a place and a reason if it cannot be.
 
+mod canonical;
 mod card;
 mod contract;
 mod envelope;
 mod error;
+mod hex;
 mod id;
 mod mode;
 mod payload;
 mod provenance;
 mod read;
+mod replay;
+mod sign;
 mod time;
+mod trust;
 mod value;
 
+pub use canonical::{CanonicalFault, NotCanonical, canonical_text, canonical_value};
 pub use card::{
     Capability, CardFinding, CardReading, ClaimType, CostTier, Endpoint, EndpointError, Gravity,
     IdentityCard, LabelError, MAX_CARD_BYTES, Quality, TrustDomain,
@@ -35,6 +41,17 @@ pub use payload::{
     Edge, Frame, Graph, Hint, Hints, MAX_DIMENSION, MAX_EDGES, MAX_HINTS, MAX_NODES, Node, Payload,
     PayloadError,
 };
-pub use provenance::{Evidence, LineageHop, Provenance, VerificationStatus};
+pub use provenance::{Evidence, LineageHop, Provenance, RecordSignature, VerificationStatus};
+pub use replay::{ReplayFault, ReplayLimits, ReplayRecord, ReplayWindow};
+pub use sign::{
+    Algorithm, Handshake, Nonce, PublicKey, PublicKeyError, RecordFault, SessionKey, SessionKeys,
+    ShareError, ShareSecret, SharedSecret, SignatureFault, SignedMessage, Signer, SigningBytes,
+    SigningKey, Verifier, sign_attestation, sign_envelope, sign_fields, sign_provenance,
+    verify_attestation, verify_provenance,
+};
 pub use time::{Stamp, TimeError, Timestamp};
-pub use value::{HexBytes, KeyBytes, Score, SignatureBytes};
+pub use trust::{
+    Admission, Basis, Channel, Credential, Fingerprint, Holder, Means, Origin, Peer,
+    SignaturePolicy, Standing, Trust, TrustFault,
+};
+pub use value::{HexBytes, KeyBytes, Score};

@@ -9,7 +9,7 @@ use crate::id::{ContractId, DelegateId, SessionId};
 use crate::mode::PayloadMode;
 use crate::read::{Fields, MAX_ENTRIES, list, wire_serde};
 use crate::time::Stamp;
-use crate::value::{KeyBytes, Score, SignatureBytes};
+use crate::value::Score;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provenance {
@@ -33,9 +33,16 @@ pub struct Provenance {
     pub evidence: Vec<Evidence>,
     /// Through whose hands the result went, the newest first.
     pub lineage: Vec<LineageHop>,
-    /// Who signed this record, and the signature. It outlives the session.
-    pub public_key: Option<KeyBytes>,
-    pub signature: Option<SignatureBytes>,
+    /// It outlives the session.
+    pub signature: Option<RecordSignature>,
+}
+
+/// The signature of a record, as it stands in it. Whether it holds is for those to say who check it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordSignature {
+    pub algorithm: String,
+    pub public_key: String,
+    pub signature: String,
 }
 
 /// Who checked a result. A claim of the producer, unless the reader knows better.
@@ -130,7 +137,6 @@ impl Provenance {
             contract_violations: Vec::new(),
             evidence: Vec::new(),
             lineage: Vec::new(),
-            public_key: None,
             signature: None,
         }
     }
@@ -164,8 +170,7 @@ impl Provenance {
             contract_violations: fields.texts("contract_violations")?,
             evidence: evidence.unwrap_or_default(),
             lineage: lineage.unwrap_or_default(),
-            public_key: fields.hex("public_key")?,
-            signature: fields.hex("signature")?,
+            signature: fields.read("signature", RecordSignature::read)?,
         })
     }
 
@@ -192,8 +197,7 @@ impl Provenance {
         let ours = [
             ("verified_by", self.verified_by.as_deref().map(Value::from)),
             ("latency_ms", self.latency_ms.map(Value::from)),
-            ("public_key", self.public_key.map(|key| key.to_hex().into())),
-            ("signature", self.signature.map(|signature| signature.to_hex().into())),
+            ("signature", self.signature.as_ref().map(RecordSignature::to_value)),
         ];
         for (key, value) in ours {
             if let Some(value) = value {
@@ -201,6 +205,22 @@ impl Provenance {
             }
         }
         Value::Object(out)
+    }
+}
+
+impl RecordSignature {
+    pub(crate) fn read(value: JsonValue<'_>) -> Result<Self, JsonError> {
+        let fields = Fields::of(value)?;
+        Ok(Self {
+            algorithm: fields.name("algorithm")?.unwrap_or_default(),
+            public_key: fields.name("public_key")?.unwrap_or_default(),
+            signature: fields.name("signature")?.unwrap_or_default(),
+        })
+    }
+
+    pub fn to_value(&self) -> Value {
+        let Self { algorithm, public_key, signature } = self;
+        json!({ "algorithm": algorithm, "public_key": public_key, "signature": signature })
     }
 }
 

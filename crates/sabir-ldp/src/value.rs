@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hex;
+
 /// A number from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
@@ -43,24 +45,14 @@ pub struct HexBytes<const N: usize>(pub [u8; N]);
 /// A public key, or the public half of a key agreement.
 pub type KeyBytes = HexBytes<32>;
 
-pub type SignatureBytes = HexBytes<64>;
-
 impl<const N: usize> HexBytes<N> {
-    /// None if the text is not two hex digits for each byte.
+    /// None if the text is not two lower-case digits for each byte.
     pub fn from_hex(text: &str) -> Option<Self> {
-        if text.len() != 2 * N {
-            return None;
-        }
-        let mut bytes = [0; N];
-        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            let digit = |at: usize| char::from(digits[at]).to_digit(16);
-            *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
-        }
-        Some(Self(bytes))
+        hex::decode(text).map(Self)
     }
 
     pub fn to_hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(&self.0)
     }
 }
 

@@ -4,19 +4,22 @@
 use sabir_base::json::{Json, JsonError, JsonValue};
 
 use super::read_body::read_body;
-use super::{Envelope, Malformed, MessageType, Recipient};
+use super::{Envelope, Malformed, MessageType, Recipient, Signed};
 use crate::id::DelegateId;
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
 use crate::read::{Fields, MAX_JSON_DEPTH, MAX_NAME_BYTES, limited_text, wire_serde};
+use crate::sign::SignedMessage;
 
 /// How deep a message nests, itself included. Deeper than any task's input has a reason to be.
 pub const MAX_DEPTH: usize = MAX_JSON_DEPTH;
 
-pub(super) fn read_envelope(text: &str) -> Result<Envelope, Box<Malformed>> {
+/// With what it says about its signature, for which the text has to be at hand as JSON.
+pub(super) fn read_envelope(text: &str) -> Result<(Envelope, Signed), Box<Malformed>> {
     let json = Json::read(text, MAX_DEPTH).map_err(|error| Box::new(Malformed::new(error)))?;
-    Envelope::read(json.top())
-        .map_err(|error| Box::new(with_names(Malformed::new(error), json.top())))
+    let envelope = Envelope::read(json.top())
+        .map_err(|error| Box::new(with_names(Malformed::new(error), json.top())))?;
+    Ok((envelope, SignedMessage::read(json.top())))
 }
 
 impl Envelope {
