@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::moment::Moment;
+
 /// Longer than any id that a person or a generator makes, short enough to keep in every row.
 pub const MAX_ID_BYTES: usize = 256;
 
@@ -101,6 +103,20 @@ id! {
     SkillName
 }
 id!(ContractId);
+
+impl SessionId {
+    /// One that nobody has used.
+    pub(crate) fn fresh(moment: &mut Moment) -> Self {
+        Self(moment.fresh_id())
+    }
+}
+
+impl MessageId {
+    /// One that nobody has used.
+    pub(crate) fn fresh(moment: &mut Moment) -> Self {
+        Self(moment.fresh_id())
+    }
+}
 
 impl DelegateId {
     const PREFIX: &'static str = "ldp:delegate:";

@@ -7,15 +7,18 @@
 mod canonical;
 mod card;
 mod contract;
+mod delegate;
 mod envelope;
 mod error;
 mod hex;
 mod id;
 mod mode;
+mod moment;
 mod payload;
 mod provenance;
 mod read;
 mod replay;
+mod seal;
 mod sign;
 mod time;
 mod trust;
@@ -27,6 +30,12 @@ pub use card::{
     IdentityCard, LabelError, MAX_CARD_BYTES, Quality, TrustDomain,
 };
 pub use contract::{Budget, Contract, ContractPolicy, FailurePolicy, Violation};
+pub use delegate::{
+    Attested, Authentication, Declined, Delegate, DelegateLimits, DelegateSettings, Ending,
+    Finished, HowEnded, Input as DelegateInput, KeptKeys, Opened, Output as DelegateOutput, Record,
+    Refused, RequestId, Seen, StopReason, TaskDigest, TaskEnded, TaskEvent, TaskKey, TaskOrder,
+    TaskStarted, TaskUpdated, Usage,
+};
 pub use envelope::{
     Acceptance, Attestation, Body, Cancellation, Closing, DEFAULT_TTL_SECS, Envelope, Failure,
     Fault, Hello, MAX_DEPTH, Malformed, Manifest, MessageType, Outcome, Proposal, Received,
@@ -37,12 +46,14 @@ pub use id::{
     ContractId, DelegateId, IdError, MAX_ID_BYTES, MessageId, SessionId, SkillName, TaskId,
 };
 pub use mode::{Negotiated, PayloadMode, negotiate};
+pub use moment::Moment;
 pub use payload::{
     Edge, Frame, Graph, Hint, Hints, MAX_DIMENSION, MAX_EDGES, MAX_HINTS, MAX_NODES, Node, Payload,
     PayloadError,
 };
 pub use provenance::{Evidence, LineageHop, Provenance, RecordSignature, VerificationStatus};
 pub use replay::{ReplayFault, ReplayLimits, ReplayRecord, ReplayWindow};
+pub use seal::Seal;
 pub use sign::{
     Algorithm, Handshake, Nonce, PublicKey, PublicKeyError, RecordFault, SessionKey, SessionKeys,
     ShareError, ShareSecret, SharedSecret, SignatureFault, SignedMessage, Signer, SigningBytes,

@@ -265,3 +265,4 @@ impl LineageHop {
 }
 
 wire_serde!(Provenance);
+wire_serde!(LineageHop);

@@ -12,6 +12,8 @@ mod fault;
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 pub use credential::{Channel, Credential, Fingerprint, Origin};
 pub use fault::TrustFault;
 
@@ -60,7 +62,7 @@ pub struct Holder {
 }
 
 /// Who a message is from, as far as that was proven.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     pub delegate_id: DelegateId,
     pub means: Means,
@@ -69,7 +71,7 @@ pub struct Standing {
 }
 
 /// How a sender was recognised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Means {
     /// Ed25519 with a key that we know.
     PinnedKey,
