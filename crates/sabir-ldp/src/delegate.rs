@@ -34,6 +34,8 @@ pub use record::{
 pub use settings::{DelegateLimits, DelegateSettings};
 pub use usage::Usage;
 
+pub(crate) use message::authentication;
+
 use answers::Asker;
 use sessions::Sessions;
 use tasks::Tasks;

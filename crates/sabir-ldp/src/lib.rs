@@ -12,6 +12,7 @@ mod envelope;
 mod error;
 mod hex;
 mod id;
+mod initiator;
 mod mode;
 mod moment;
 mod payload;
@@ -45,6 +46,10 @@ pub use error::{ErrorCategory, LdpError, Refusal, Severity};
 pub use id::{
     ContractId, DelegateId, IdError, MAX_ID_BYTES, MessageId, SessionId, SkillName, TaskId,
 };
+pub use initiator::{
+    ExchangeId, Initiator, InitiatorSettings, Input as InitiatorInput, Output as InitiatorOutput,
+    Patience, Report, Signing, TaskRequest, UpdateOf,
+};
 pub use mode::{Negotiated, PayloadMode, negotiate};
 pub use moment::Moment;
 pub use payload::{
@@ -53,7 +58,7 @@ pub use payload::{
 };
 pub use provenance::{Evidence, LineageHop, Provenance, RecordSignature, VerificationStatus};
 pub use replay::{ReplayFault, ReplayLimits, ReplayRecord, ReplayWindow};
-pub use seal::Seal;
+pub use seal::{Seal, SealError};
 pub use sign::{
     Algorithm, Handshake, Nonce, PublicKey, PublicKeyError, RecordFault, SessionKey, SessionKeys,
     ShareError, ShareSecret, SharedSecret, SignatureFault, SignedMessage, Signer, SigningBytes,

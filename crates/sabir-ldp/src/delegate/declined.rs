@@ -13,13 +13,13 @@ pub struct Declined {
 }
 
 impl Declined {
-    pub(super) fn error(self) -> LdpError {
+    pub(crate) fn error(self) -> LdpError {
         self.refusal.error(self.why)
     }
 }
 
 impl Refusal {
-    pub(super) fn because(self, why: impl Into<String>) -> Declined {
+    pub(crate) fn because(self, why: impl Into<String>) -> Declined {
         Declined { refusal: self, why: why.into() }
     }
 }

@@ -5,10 +5,11 @@ use super::record::{Authentication, HowEnded, Record, Seen};
 use super::{Declined, Delegate, RequestId};
 use crate::envelope::{Body, Envelope, Malformed, Received, Recipient};
 use crate::error::Refusal;
-use crate::id::SessionId;
+use crate::id::{DelegateId, SessionId};
 use crate::mode::PayloadMode;
 use crate::moment::Moment;
 use crate::seal::Seal;
+use crate::sign::Algorithm;
 use crate::trust::{Means, Standing};
 
 /// A message that passed the first checks.
@@ -36,6 +37,8 @@ impl Delegate {
             seal: self.seal_for(envelope, standing.as_ref().ok()),
             authentication: standing.as_ref().map_or(Authentication::Unsigned, authentication),
         };
+        let standing =
+            standing.map_err(|declined| self.unknown_session(envelope).unwrap_or(declined));
         let taken = standing.and_then(|standing| {
             self.admit(envelope)?;
             let admitted = Admitted { received, envelope, standing: &standing };
@@ -144,19 +147,7 @@ impl Delegate {
             self.end_session(id, HowEnded::Expired, moment);
         }
         let from = &message.envelope.from;
-        let not_yours =
-            || Refusal::SessionNotYours.because("the session was opened by somebody else");
-        let Some(session) = self.sessions.find_mut(id) else {
-            return Err(match self.sessions.past(id) {
-                None => Refusal::SessionNotFound.because("no session has this id"),
-                Some(past) if past.owner != *from => not_yours(),
-                Some(past) => match past.how {
-                    HowEnded::Closed => Refusal::SessionClosed.because("the session was closed"),
-                    HowEnded::Expired => Refusal::SessionExpired
-                        .because("the session was not used for longer than its ttl_secs"),
-                },
-            });
-        };
+        let Some(session) = self.sessions.find_mut(id) else { return Err(self.gone(id, from)) };
         if session.owner != *from {
             return Err(not_yours());
         }
@@ -172,6 +163,29 @@ impl Delegate {
         }
         session.touch(self.now);
         Ok(())
+    }
+
+    /// Who signs with the key of a session that is not there any more cannot be verified, and needs
+    /// to hear why.
+    fn unknown_session(&self, envelope: &Envelope) -> Option<Declined> {
+        let name = envelope.signature_algorithm.as_deref()?;
+        let id = envelope.session_id.as_ref()?;
+        let with_session_key = Algorithm::from_wire(name) == Some(Algorithm::SessionHmac);
+        let is_unknown = with_session_key && self.sessions.find(id).is_none();
+        is_unknown.then(|| self.gone(id, &envelope.from))
+    }
+
+    /// Why there is no session of this id.
+    fn gone(&self, id: &SessionId, from: &DelegateId) -> Declined {
+        match self.sessions.past(id) {
+            None => Refusal::SessionNotFound.because("no session has this id"),
+            Some(past) if past.owner != *from => not_yours(),
+            Some(past) => match past.how {
+                HowEnded::Closed => Refusal::SessionClosed.because("the session was closed"),
+                HowEnded::Expired => Refusal::SessionExpired
+                    .because("the session was not used for longer than its ttl_secs"),
+            },
+        }
     }
 
     /// An answer is signed as the question was.
@@ -210,11 +224,15 @@ impl About {
     }
 }
 
-pub(super) fn authentication(standing: &Standing) -> Authentication {
+pub(crate) fn authentication(standing: &Standing) -> Authentication {
     match standing.means {
         Means::UnsignedLoopback | Means::UnsignedAnswer => Authentication::Unsigned,
         Means::Credential => Authentication::Shown,
         Means::ReferenceHmac => Authentication::Reference,
         Means::PinnedKey | Means::FirstUse(_) | Means::SessionKey => Authentication::Signed,
     }
+}
+
+fn not_yours() -> Declined {
+    Refusal::SessionNotYours.because("the session was opened by somebody else")
 }

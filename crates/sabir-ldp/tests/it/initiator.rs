@@ -1,0 +1,1 @@
+//! The initiator, answer by answer.

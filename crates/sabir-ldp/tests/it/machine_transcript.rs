@@ -1,0 +1,1 @@
+//! The specification's diagram of negotiation and fallback, message for message.
