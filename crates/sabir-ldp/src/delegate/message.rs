@@ -2,7 +2,7 @@
 
 use super::answers::{About, Asker};
 use super::record::{Authentication, HowEnded, Record, Seen};
-use super::{Declined, Delegate, RequestId};
+use super::{Declined, Delegate, Output, RequestId};
 use crate::envelope::{Body, Envelope, Malformed, Received, Recipient};
 use crate::error::Refusal;
 use crate::id::{DelegateId, SessionId};
@@ -87,10 +87,7 @@ impl Delegate {
         }
         let admitted = self.replay.admit(&envelope.from, &envelope.message_id, sent_at, self.now);
         let replay = admitted?;
-        let session = envelope.session_id.clone().filter(|id| {
-            self.sessions.find(id).is_some_and(|session| session.owner == envelope.from)
-        });
-        self.record(Record::Seen(Seen { replay, session, at: self.now }));
+        self.record(Record::Seen(Seen { replay, session: None, at: self.now }));
         Ok(())
     }
 
@@ -162,6 +159,12 @@ impl Delegate {
             return Err(not_yours());
         }
         session.touch(self.now);
+        // The record of this message is the last that was made.
+        if let Some(Output::Record(record)) = self.outputs.back_mut()
+            && let Record::Seen(seen) = &mut **record
+        {
+            seen.session = Some(id.clone());
+        }
         Ok(())
     }
 

@@ -28,7 +28,10 @@ fn hello_is_answered_and_opens_nothing() {
     let hello = json!({ "type": "HELLO", "delegate_id": FRIEND, "supported_modes": ["text"] });
     let message = node.message(CALLER, "", hello);
     let reject = node.ask(&message);
-    assert_eq!((reject["type"].as_str(), code(&reject)), (Some("SESSION_REJECT"), "MESSAGE_INVALID"));
+    assert_eq!(
+        (reject["type"].as_str(), code(&reject)),
+        (Some("SESSION_REJECT"), "MESSAGE_INVALID")
+    );
 }
 
 /// LD-M13, LD-M14
@@ -40,9 +43,11 @@ fn a_proposal_is_accepted_with_a_mode_and_a_chain_or_rejected() {
     assert_eq!(accept["type"], "SESSION_ACCEPT");
     assert_eq!(accept["negotiated_mode"], "semantic_frame");
     assert_eq!(accept["fallback_chain"], json!(["text"]));
-    let accept = node.open(CALLER, "s-2", json!({ "preferred_payload_modes": ["latent_capsules"] }));
+    let accept =
+        node.open(CALLER, "s-2", json!({ "preferred_payload_modes": ["latent_capsules"] }));
     assert_eq!(accept["negotiated_mode"], "text");
-    for config in [json!({ "required_trust_domain": "elsewhere" }), json!({ "trust_domain": "x" })] {
+    for config in [json!({ "required_trust_domain": "elsewhere" }), json!({ "trust_domain": "x" })]
+    {
         let reject = node.open(CALLER, "s-3", config);
         assert_eq!(reject["type"], "SESSION_REJECT");
         assert_eq!(code(&reject), "TRUST_DOMAIN_MISMATCH");
@@ -118,8 +123,7 @@ fn a_session_belongs_to_who_opened_it() {
 #[test]
 fn what_follows_a_signed_proposal_is_signed() {
     let mut node = Node::new();
-    let message =
-        node.message(FRIEND, "s-1", json!({ "type": "SESSION_PROPOSE", "config": {} }));
+    let message = node.message(FRIEND, "s-1", json!({ "type": "SESSION_PROPOSE", "config": {} }));
     let secret = secret();
     let accept = node.ask(&signed(&message, Signer::Reference(&secret)));
     assert_eq!(accept["type"], "SESSION_ACCEPT");
@@ -179,7 +183,10 @@ fn a_suspended_session_rests_and_goes_on() {
     // Who asks again after a lost answer hears the same.
     assert_eq!(node.open(CALLER, "", resume.clone())["resumed"], true);
     let reject = node.open("ldp:delegate:other", "", resume);
-    assert_eq!((reject["type"].as_str(), code(&reject)), (Some("SESSION_REJECT"), "SESSION_NOT_YOURS"));
+    assert_eq!(
+        (reject["type"].as_str(), code(&reject)),
+        (Some("SESSION_REJECT"), "SESSION_NOT_YOURS")
+    );
 
     node.finish(&key(CALLER, "t-2"), json!("y"));
     close(&mut node, CALLER, "s-1", true);
@@ -197,7 +204,10 @@ fn an_attestation_is_signed_and_kept() {
     assert_eq!(code(&node.ask(&message)), "SIGNATURE_REQUIRED");
     // The reference's signature leaves the claim out.
     let message = node.message(FRIEND, "", body.clone());
-    assert_eq!(code(&node.ask(&signed(&message, Signer::Reference(&secret())))), "SIGNATURE_REQUIRED");
+    assert_eq!(
+        code(&node.ask(&signed(&message, Signer::Reference(&secret())))),
+        "SIGNATURE_REQUIRED"
+    );
     let message = node.message(SIGNER, "", body);
     let answer = node.ask(&signed(&message, Signer::Identity(&signer())));
     assert_eq!(answer["type"], "ATTESTATION");
@@ -235,7 +245,8 @@ fn sessions_have_a_limit() {
 fn a_url_as_recipient_is_not_compared() {
     let mut node = Node::new();
     for to in ["http://127.0.0.1:1/", ""] {
-        let mut message = node.message(CALLER, "", json!({ "type": "SESSION_PROPOSE", "config": {} }));
+        let mut message =
+            node.message(CALLER, "", json!({ "type": "SESSION_PROPOSE", "config": {} }));
         message["to"] = json!(to);
         assert_eq!(node.ask(&message)["type"], "SESSION_ACCEPT");
     }

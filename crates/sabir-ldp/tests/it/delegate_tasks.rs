@@ -50,9 +50,7 @@ fn only_offered_skills_in_negotiated_modes_are_started() {
 #[test]
 fn a_bad_frame_names_its_mode_and_uses_up_nothing() {
     let mut node = opened();
-    let frame = |input: Value| {
-        json!({ "type": "TASK_SUBMIT", "task_id": "t-1", "skill": "echo", "input": input })
-    };
+    let frame = |input: Value| json!({ "type": "TASK_SUBMIT", "task_id": "t-1", "skill": "echo", "input": input });
     let mut message = node.message(CALLER, "s-1", frame(json!({ "task_type": "x" })));
     message["payload_mode"] = json!("semantic_frame");
     let failed = node.ask(&message);

@@ -41,8 +41,18 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 fn any_body() -> impl Strategy<Value = Value> {
     let kind = prop::sample::select(vec![
-        "HELLO", "SESSION_PROPOSE", "SESSION_ACCEPT", "TASK_SUBMIT", "TASK_SUBMIT", "TASK_SUBMIT",
-        "TASK_UPDATE", "TASK_RESULT", "TASK_FAILED", "TASK_CANCEL", "ATTESTATION", "SESSION_CLOSE",
+        "HELLO",
+        "SESSION_PROPOSE",
+        "SESSION_ACCEPT",
+        "TASK_SUBMIT",
+        "TASK_SUBMIT",
+        "TASK_SUBMIT",
+        "TASK_UPDATE",
+        "TASK_RESULT",
+        "TASK_FAILED",
+        "TASK_CANCEL",
+        "ATTESTATION",
+        "SESSION_CLOSE",
     ]);
     (kind, 0..12u8, any_json(), any::<bool>(), 0..5u8).prop_map(|(kind, task, input, flag, s)| {
         json!({

@@ -13,7 +13,9 @@ fn prepared() -> Node {
     let other = "ldp:delegate:other";
     node.open(CALLER, "s-late", json!({ "ttl_secs": 1 }));
     node.wait(1_000);
-    for (from, session) in [(CALLER, "s-1"), (other, "s-other"), (CALLER, "s-closed"), (CALLER, "s-rest")] {
+    for (from, session) in
+        [(CALLER, "s-1"), (other, "s-other"), (CALLER, "s-closed"), (CALLER, "s-rest")]
+    {
         node.open(from, session, json!({}));
     }
     for (session, suspend) in [("s-closed", false), ("s-rest", true)] {

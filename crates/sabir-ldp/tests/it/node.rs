@@ -6,44 +6,43 @@
 use std::collections::BTreeMap;
 
 use sabir_ldp::{
-    Authentication, Channel, Declined, Delegate, DelegateId, DelegateInput, DelegateLimits,
-    DelegateOutput, DelegateSettings, Envelope, IdentityCard, Moment, Origin, Peer, Received,
-    Record, ReplayLimits, RequestId, Seal, SharedSecret, SignaturePolicy, Signer, SigningKey,
-    Standing, StopReason, TaskEnded, TaskEvent, TaskKey, TaskOrder, Timestamp, Trust, TrustDomain,
-    sign_fields,
+    Channel, Declined, Delegate, DelegateId, DelegateInput, DelegateLimits, DelegateOutput,
+    DelegateSettings, Envelope, IdentityCard, Moment, Origin, Peer, Received, Record, ReplayLimits,
+    RequestId, Seal, SharedSecret, SignaturePolicy, Signer, SigningKey, Standing, StopReason,
+    TaskEnded, TaskEvent, TaskKey, TaskOrder, Timestamp, Trust, TrustDomain, sign_fields,
 };
 use serde_json::{Value, json};
 
 /// When tests begin.
-pub const START: u64 = 1_794_830_400_000;
+pub(crate) const START: u64 = 1_794_830_400_000;
 
-pub const NODE: &str = "ldp:delegate:harbor";
-pub const CALLER: &str = "ldp:delegate:caller";
+pub(crate) const NODE: &str = "ldp:delegate:harbor";
+pub(crate) const CALLER: &str = "ldp:delegate:caller";
 
-pub struct Node {
-    pub delegate: Delegate,
-    pub trust: Trust,
-    pub identity: SigningKey,
-    pub now: u64,
-    pub records: Vec<Record>,
-    pub started: Vec<TaskOrder>,
-    pub stopped: Vec<(TaskKey, StopReason)>,
-    pub updates: Vec<(u64, Value)>,
+pub(crate) struct Node {
+    pub(crate) delegate: Delegate,
+    pub(crate) trust: Trust,
+    pub(crate) identity: SigningKey,
+    pub(crate) now: u64,
+    pub(crate) records: Vec<Record>,
+    pub(crate) started: Vec<TaskOrder>,
+    pub(crate) stopped: Vec<(TaskKey, StopReason)>,
+    pub(crate) updates: Vec<(u64, Value)>,
     /// Answers by request, each with a verified signature if it has one.
-    pub replies: BTreeMap<RequestId, Value>,
-    pub limits: DelegateLimits,
+    pub(crate) replies: BTreeMap<RequestId, Value>,
+    pub(crate) limits: DelegateLimits,
     next: u64,
 }
 
-pub fn id(name: &str) -> DelegateId {
+pub(crate) fn id(name: &str) -> DelegateId {
     DelegateId::new(name).unwrap()
 }
 
-pub fn key(owner: &str, task: &str) -> TaskKey {
+pub(crate) fn key(owner: &str, task: &str) -> TaskKey {
     serde_json::from_value(json!({ "owner": owner, "id": task })).unwrap()
 }
 
-pub fn card() -> IdentityCard {
+pub(crate) fn card() -> IdentityCard {
     serde_json::from_value(json!({
         "delegate_id": NODE, "name": "Harbor", "model_family": "m", "model_version": "m-1",
         "trust_domain": { "name": "default", "allow_cross_domain": false, "trusted_peers": [] },
@@ -55,9 +54,9 @@ pub fn card() -> IdentityCard {
 }
 
 /// A peer that the node shares a secret with.
-pub const FRIEND: &str = "ldp:delegate:old-friend";
+pub(crate) const FRIEND: &str = "ldp:delegate:old-friend";
 
-pub fn secret() -> SharedSecret {
+pub(crate) fn secret() -> SharedSecret {
     SharedSecret::new("test-secret".to_owned())
 }
 
@@ -75,22 +74,22 @@ fn trust() -> Trust {
 }
 
 /// A peer whose key the node knows.
-pub const SIGNER: &str = "ldp:delegate:signer";
+pub(crate) const SIGNER: &str = "ldp:delegate:signer";
 
-pub fn signer() -> SigningKey {
+pub(crate) fn signer() -> SigningKey {
     SigningKey::from_seed(&[9; 32])
 }
 
 impl Node {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(DelegateLimits::default())
     }
 
-    pub fn with(limits: DelegateLimits) -> Self {
+    pub(crate) fn with(limits: DelegateLimits) -> Self {
         Self::restored(limits, Vec::new(), START)
     }
 
-    pub fn restored(limits: DelegateLimits, records: Vec<Record>, now: u64) -> Self {
+    pub(crate) fn restored(limits: DelegateLimits, records: Vec<Record>, now: u64) -> Self {
         let mut moment = Moment::new(Timestamp::from_millis(now), [1; 32]);
         let settings = DelegateSettings {
             card: card(),
@@ -117,14 +116,14 @@ impl Node {
     }
 
     /// The same node after it died: what it has is what it stored.
-    pub fn restart(self) -> Self {
+    pub(crate) fn restart(self) -> Self {
         let node = Self::restored(self.limits, self.records, self.now);
         // What ran before it died counts: nothing may run twice.
         Self { next: self.next, trust: self.trust, started: self.started, ..node }
     }
 
     /// Posts a text and returns the request, which may be answered or not.
-    pub fn post_text(&mut self, text: &str) -> RequestId {
+    pub(crate) fn post_text(&mut self, text: &str) -> RequestId {
         self.next += 1;
         let request = RequestId(self.next);
         let input = match Received::read(text) {
@@ -132,15 +131,13 @@ impl Node {
                 let standing = self.recognise(&received);
                 DelegateInput::Message { request, received: Box::new(received), standing }
             }
-            Err(malformed) => {
-                DelegateInput::Malformed { request, malformed: Box::new(malformed) }
-            }
+            Err(malformed) => DelegateInput::Malformed { request, malformed },
         };
         self.handle(input);
         request
     }
 
-    pub fn recognise(&mut self, received: &Received) -> Result<Standing, Declined> {
+    pub(crate) fn recognise(&mut self, received: &Received) -> Result<Standing, Declined> {
         let channel = Channel { origin: Origin::Loopback, credential: None };
         let key = self.delegate.session_key(received);
         let standing = self.trust.recognise(received, channel, key.as_ref())?;
@@ -150,40 +147,40 @@ impl Node {
         Ok(standing)
     }
 
-    pub fn post(&mut self, message: &Value) -> RequestId {
+    pub(crate) fn post(&mut self, message: &Value) -> RequestId {
         self.post_text(&message.to_string())
     }
 
     /// Posts a message and returns the body of its answer.
-    pub fn ask(&mut self, message: &Value) -> Value {
+    pub(crate) fn ask(&mut self, message: &Value) -> Value {
         let request = self.post(message);
         self.answer(request)
     }
 
-    pub fn answer(&mut self, request: RequestId) -> Value {
+    pub(crate) fn answer(&mut self, request: RequestId) -> Value {
         let reply = self.replies.get(&request);
         reply.unwrap_or_else(|| panic!("{request:?} is not answered"))["body"].clone()
     }
 
-    pub fn is_waiting(&self, request: RequestId) -> bool {
+    pub(crate) fn is_waiting(&self, request: RequestId) -> bool {
         !self.replies.contains_key(&request)
     }
 
-    pub fn tell(&mut self, key: &TaskKey, event: TaskEvent) {
+    pub(crate) fn tell(&mut self, key: &TaskKey, event: TaskEvent) {
         self.handle(DelegateInput::Task { key: key.clone(), event });
     }
 
-    pub fn finish(&mut self, key: &TaskKey, output: Value) {
+    pub(crate) fn finish(&mut self, key: &TaskKey, output: Value) {
         let finished = sabir_ldp::Finished { output, ..Default::default() };
         self.tell(key, TaskEvent::Finished(Box::new(finished)));
     }
 
-    pub fn wait(&mut self, millis: u64) {
+    pub(crate) fn wait(&mut self, millis: u64) {
         self.now += millis;
         self.handle(DelegateInput::Tick);
     }
 
-    pub fn handle(&mut self, input: DelegateInput) {
+    pub(crate) fn handle(&mut self, input: DelegateInput) {
         // Inputs are data: what is written down and read again is the same input.
         let text = serde_json::to_string(&input).unwrap();
         let input = serde_json::from_str(&text).unwrap();
@@ -231,7 +228,7 @@ impl Node {
         }
     }
 
-    pub fn sealed(&self, mut envelope: Envelope, seal: &Seal) -> String {
+    pub(crate) fn sealed(&self, mut envelope: Envelope, seal: &Seal) -> String {
         seal.apply(&mut envelope, &self.identity, &self.trust).unwrap();
         envelope.to_text()
     }
@@ -244,16 +241,16 @@ impl Node {
     }
 
     /// How many messages were refused, by the journal.
-    pub fn refused(&self) -> usize {
+    pub(crate) fn refused(&self) -> usize {
         self.records.iter().filter(|record| matches!(record, Record::Refused(_))).count()
     }
 
-    pub fn stamp(&self) -> String {
+    pub(crate) fn stamp(&self) -> String {
         Timestamp::from_millis(self.now).to_string()
     }
 
     /// An envelope with a fresh id around this body.
-    pub fn message(&mut self, from: &str, session: &str, body: Value) -> Value {
+    pub(crate) fn message(&mut self, from: &str, session: &str, body: Value) -> Value {
         self.next += 1;
         json!({
             "message_id": format!("m-{}", self.next), "session_id": session, "from": from,
@@ -262,21 +259,22 @@ impl Node {
     }
 
     /// Opens a session for a peer that does not sign.
-    pub fn open(&mut self, from: &str, session: &str, config: Value) -> Value {
+    pub(crate) fn open(&mut self, from: &str, session: &str, config: Value) -> Value {
         let message =
             self.message(from, session, json!({ "type": "SESSION_PROPOSE", "config": config }));
         self.ask(&message)
     }
 
-    pub fn submit(&mut self, session: &str, task: &str, input: Value) -> RequestId {
-        let body = json!({ "type": "TASK_SUBMIT", "task_id": task, "skill": "echo", "input": input });
+    pub(crate) fn submit(&mut self, session: &str, task: &str, input: Value) -> RequestId {
+        let body =
+            json!({ "type": "TASK_SUBMIT", "task_id": task, "skill": "echo", "input": input });
         let message = self.message(CALLER, session, body);
         self.post(&message)
     }
 }
 
 /// The same message, signed.
-pub fn signed(message: &Value, signer: Signer<'_>) -> Value {
+pub(crate) fn signed(message: &Value, signer: Signer<'_>) -> Value {
     let fields = message.as_object().unwrap().clone();
     let mut nonce = [0; 16];
     let name = message["message_id"].as_str().unwrap().as_bytes();
@@ -284,9 +282,6 @@ pub fn signed(message: &Value, signer: Signer<'_>) -> Value {
     sign_fields(fields, signer, sabir_ldp::Nonce::new(nonce)).unwrap()
 }
 
-pub fn code(body: &Value) -> &str {
+pub(crate) fn code(body: &Value) -> &str {
     body["error"]["code"].as_str().unwrap_or_else(|| panic!("no error in {body}"))
 }
-
-/// How sure an answer must be for an initiator that does not care.
-pub const ANY: Authentication = Authentication::Unsigned;

@@ -4,9 +4,9 @@ mod client;
 mod network;
 mod world;
 
-pub use client::{Client, node_key};
+pub(crate) use client::Client;
 
-use world::{World, Weather};
+use world::{Weather, World};
 
 /// LD-M38, LD-M42: with a good network every task is done, and reported once.
 #[test]
@@ -28,6 +28,7 @@ fn on_a_bad_day_nothing_is_lost_or_done_twice() {
         world.run();
         let (done, failed) = world.reported();
         assert_eq!(done + failed, world.submitted(), "seed {seed}");
+        world.assert_failures(&["TRANSPORT_FAILED"]);
         all += world.submitted();
         finished += done;
     }
@@ -44,10 +45,12 @@ fn a_node_that_dies_runs_nothing_twice_and_says_so() {
         world.run();
         let (done, failed) = world.reported();
         assert_eq!(done + failed, world.submitted(), "seed {seed}");
+        world.assert_failures(&["INTERRUPTED", "TRANSPORT_FAILED"]);
         all += world.submitted();
         finished += done;
     }
-    assert!(finished * 100 >= all * 60, "{finished} of {all}");
+    // A task runs for ten seconds, and the node lives for twelve.
+    assert!(finished * 100 >= all * 45, "{finished} of {all}");
 }
 
 /// LD-M44, LD-M22
@@ -58,5 +61,6 @@ fn sessions_that_rest_go_on() {
         world.run();
         let (done, failed) = world.reported();
         assert_eq!(done + failed, world.submitted(), "seed {seed}");
+        world.assert_failures(&["CANCELLED", "TRANSPORT_FAILED"]);
     }
 }

@@ -13,32 +13,36 @@ use serde_json::Value;
 
 use crate::node::{NODE, id};
 
-pub struct Client {
-    pub machine: Initiator,
+pub(crate) struct Client {
+    pub(crate) machine: Initiator,
     trust: Trust,
     identity: SigningKey,
     seed: u64,
     /// What was sent and is not carried yet.
-    pub outbox: Vec<(ExchangeId, String)>,
+    pub(crate) outbox: Vec<(ExchangeId, String)>,
     /// Every report about a task: its output, or the code of its failure.
-    pub reports: BTreeMap<TaskId, Vec<Result<Value, String>>>,
-    pub progress: Vec<Option<u64>>,
+    pub(crate) reports: BTreeMap<TaskId, Vec<Result<Value, String>>>,
+    pub(crate) progress: Vec<Option<u64>>,
     /// What else came out, in words.
-    pub notes: Vec<String>,
-    pub ended: bool,
+    pub(crate) notes: Vec<String>,
+    pub(crate) ended: bool,
 }
 
 /// The key of the node that tests talk to.
-pub fn node_key() -> SigningKey {
+fn node_key() -> SigningKey {
     SigningKey::from_seed(&[7; 32])
 }
 
 impl Client {
-    pub fn new(name: &str, signing: Signing) -> Self {
+    pub(crate) fn new(name: &str, signing: Signing) -> Self {
         Self::with(name, signing, |_| {})
     }
 
-    pub fn with(name: &str, signing: Signing, change: impl FnOnce(&mut InitiatorSettings)) -> Self {
+    pub(crate) fn with(
+        name: &str,
+        signing: Signing,
+        change: impl FnOnce(&mut InitiatorSettings),
+    ) -> Self {
         let mut seed = [3; 32];
         seed[..name.len().min(32)].copy_from_slice(&name.as_bytes()[..name.len().min(32)]);
         let identity = SigningKey::from_seed(&seed);
@@ -68,7 +72,7 @@ impl Client {
         }
     }
 
-    pub fn take(&mut self, exchange: ExchangeId, text: &str, now: u64) {
+    pub(crate) fn take(&mut self, exchange: ExchangeId, text: &str, now: u64) {
         let received = Received::read(text).unwrap();
         let standing = self.recognise(exchange, &received);
         let received = Box::new(received);
@@ -80,7 +84,7 @@ impl Client {
         Ok(self.trust.recognise(received, channel, self.machine.answer_key(exchange))?)
     }
 
-    pub fn handle(&mut self, input: InitiatorInput, now: u64) {
+    pub(crate) fn handle(&mut self, input: InitiatorInput, now: u64) {
         self.seed += 1;
         let mut seed = [0; 32];
         seed[..8].copy_from_slice(&self.seed.to_be_bytes());

@@ -16,23 +16,23 @@ use crate::node::{Node, START};
 
 /// How bad it is.
 #[derive(Clone, Copy)]
-pub struct Weather {
+pub(crate) struct Weather {
     /// In percent of messages, in each direction.
-    pub loss: u64,
-    pub twice: u64,
-    pub longest_delay_ms: u64,
+    pub(crate) loss: u64,
+    pub(crate) twice: u64,
+    pub(crate) longest_delay_ms: u64,
     /// How often the node dies.
-    pub restarts: u64,
+    pub(crate) restarts: u64,
     /// How often each client suspends its session.
-    pub rests: u64,
+    pub(crate) rests: u64,
     /// How many tasks each client cancels.
-    pub cancels: u64,
+    pub(crate) cancels: u64,
 }
 
 impl Weather {
-    pub const GOOD: Weather =
+    pub(crate) const GOOD: Weather =
         Weather { loss: 0, twice: 0, longest_delay_ms: 50, restarts: 0, rests: 0, cancels: 0 };
-    pub const BAD: Weather =
+    pub(crate) const BAD: Weather =
         Weather { loss: 15, twice: 15, longest_delay_ms: 3_000, restarts: 0, rests: 0, cancels: 0 };
 }
 
@@ -45,7 +45,7 @@ enum Event {
     Restart,
 }
 
-pub struct World {
+pub(crate) struct World {
     node: Option<Node>,
     clients: Vec<Client>,
     dice: Dice,
@@ -71,7 +71,7 @@ const ACTIVE_MS: u64 = 60_000;
 const CLOSED_AT_MS: u64 = 900_000;
 
 impl World {
-    pub fn new(seed: u64, weather: Weather) -> Self {
+    pub(crate) fn new(seed: u64, weather: Weather) -> Self {
         let client = |(name, signing): (&str, Signing)| {
             Client::with(name, signing, |settings| {
                 settings.ttl_secs = 300;
@@ -136,7 +136,7 @@ impl World {
         self.at(CLOSED_AT_MS, Event::Act(client, InitiatorInput::Close));
     }
 
-    pub fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         for _ in 0..200_000 {
             let Some(next) = self.next_time() else { break };
             self.now = self.now.max(next);
@@ -158,12 +158,12 @@ impl World {
         }
     }
 
-    pub fn submitted(&self) -> usize {
+    pub(crate) fn submitted(&self) -> usize {
         self.submitted
     }
 
     /// How many tasks are done and how many failed. Each is reported once, with its own result.
-    pub fn reported(&self) -> (usize, usize) {
+    pub(crate) fn reported(&self) -> (usize, usize) {
         let (mut done, mut failed) = (0, 0);
         for (number, client) in self.clients.iter().enumerate() {
             for (task, reports) in &client.reports {
@@ -179,6 +179,15 @@ impl World {
             }
         }
         (done, failed)
+    }
+
+    /// What failed, failed for one of these reasons.
+    pub(crate) fn assert_failures(&self, allowed: &[&str]) {
+        for (task, report) in self.clients.iter().flat_map(|client| &client.reports) {
+            if let Err(code) = &report[0] {
+                assert!(allowed.contains(&code.as_str()), "{task} failed with {code}");
+            }
+        }
     }
 
     fn next_time(&self) -> Option<u64> {
