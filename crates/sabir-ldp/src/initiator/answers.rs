@@ -1,7 +1,8 @@
 //! Answers: whether they belong, and what follows from them.
 
 use super::sending::{Exchange, Repeat, Step};
-use super::{ExchangeId, Initiator};
+use super::tasks::TaskPhase;
+use super::{ExchangeId, Initiator, Phase};
 use crate::delegate::{Declined, authentication};
 use crate::envelope::{Body, Failure, Received, Recipient, TaskState};
 use crate::error::{LdpError, Refusal};
@@ -177,6 +178,14 @@ impl Initiator {
             _ if is_lost && !std::mem::replace(&mut known.reopened, true) => {
                 self.open_again(exchange, moment);
                 self.send_task(task, 1, moment);
+            }
+            // Sent before the session was suspended, or a late copy of our wish suspended it again.
+            Some(Refusal::SessionSuspended) if known.rested < self.settings.patience.attempts => {
+                known.rested += 1;
+                known.phase = TaskPhase::Waiting;
+                if self.phase == Phase::Active {
+                    self.resume(moment);
+                }
             }
             Some(Refusal::TaskNotFound) => {
                 let step = Repeat::Submit(task.clone());

@@ -17,6 +17,8 @@ pub(super) struct Task {
     pub(super) phase: TaskPhase,
     /// The session was opened again for it once.
     pub(super) reopened: bool,
+    /// How often the session rested when it came.
+    pub(super) rested: u32,
     cancelling: bool,
     polls: u32,
     /// The number of the last update that was told.
@@ -55,6 +57,7 @@ impl Initiator {
             request,
             phase: TaskPhase::Waiting,
             reopened: false,
+            rested: 0,
             cancelling: false,
             polls: 0,
             told: 0,
