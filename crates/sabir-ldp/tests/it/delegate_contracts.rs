@@ -1,7 +1,5 @@
 //! Contracts, budgets, and tasks that go in circles.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use sabir_ldp::{
     Budget, DelegateLimits, Refusal, RequestId, StopReason, TaskEvent, Timestamp, Usage,
 };

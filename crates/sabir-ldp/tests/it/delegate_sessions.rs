@@ -1,7 +1,5 @@
 //! Sessions of a delegate: opened, used, suspended, resumed, ended.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use sabir_ldp::{DelegateLimits, Record, Signer};
 use serde_json::{Value, json};
 

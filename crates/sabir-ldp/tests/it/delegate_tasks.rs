@@ -1,7 +1,5 @@
 //! Tasks of a delegate: started once, asked after, cancelled, and told again.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use sabir_ldp::{DelegateInput, DelegateLimits, RequestId, TaskEvent, Usage};
 use serde_json::{Value, json};
 

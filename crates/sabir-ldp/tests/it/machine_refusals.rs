@@ -1,9 +1,5 @@
 //! The table of refusals: each message gets its code, leaves one record, and starts nothing.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-use std::fs;
-
 use serde_json::json;
 
 use crate::node::{CALLER, Node, START, code, key};
@@ -38,10 +34,10 @@ fn prepared() -> Node {
 /// LD-M6, LD-M7, LD-M8, LD-M9, LD-M10, LD-M11
 #[test]
 fn each_is_refused_with_its_own_code_and_starts_nothing() {
-    let table = fs::read_to_string("tests/data/machine/refusals.txt").unwrap();
+    let table = include_str!("../data/machine/refusals.txt");
     let lines: Vec<&str> =
         table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-    assert!(lines.len() >= 150 && lines.len() % 3 == 0, "{} lines", lines.len());
+    assert!(lines.len() >= 150 && lines.len().is_multiple_of(3), "{} lines", lines.len());
     for case in lines.chunks(3) {
         let [name, message, expected] = case else { panic!("{case:?}") };
         let mut node = prepared();

@@ -41,7 +41,7 @@ enum Event {
     Reply { client: usize, exchange: ExchangeId, text: String },
     GiveUp(RequestId),
     TaskDone(TaskKey, u64),
-    Act(usize, InitiatorInput),
+    Act(usize, Box<InitiatorInput>),
     Restart,
 }
 
@@ -103,7 +103,7 @@ impl World {
     }
 
     fn plan(&mut self, client: usize) {
-        self.at(0, Event::Act(client, InitiatorInput::Begin));
+        self.at(0, Event::Act(client, Box::new(InitiatorInput::Begin)));
         for number in 0..TASKS {
             let after = self.dice.roll(ACTIVE_MS);
             // The same names for all: ids belong to their senders.
@@ -117,23 +117,23 @@ impl World {
                 delegation_path: Vec::new(),
             };
             self.submitted += 1;
-            self.at(after, Event::Act(client, InitiatorInput::Submit(Box::new(request))));
+            self.at(after, Event::Act(client, Box::new(InitiatorInput::Submit(Box::new(request)))));
             if number < self.weather.cancels {
                 let cancel = InitiatorInput::Cancel { task };
                 let later = after + self.dice.roll(5_000);
-                self.at(later, Event::Act(client, cancel));
+                self.at(later, Event::Act(client, Box::new(cancel)));
             }
         }
         for _ in 0..self.weather.rests {
             let after = self.dice.roll(ACTIVE_MS);
-            self.at(after, Event::Act(client, InitiatorInput::Suspend));
+            self.at(after, Event::Act(client, Box::new(InitiatorInput::Suspend)));
         }
         // A Resume that comes while the session is not suspended does nothing: there are more of them.
         for number in 1..12 {
             let resume = InitiatorInput::Resume;
-            self.at(number * ACTIVE_MS / 4, Event::Act(client, resume));
+            self.at(number * ACTIVE_MS / 4, Event::Act(client, Box::new(resume)));
         }
-        self.at(CLOSED_AT_MS, Event::Act(client, InitiatorInput::Close));
+        self.at(CLOSED_AT_MS, Event::Act(client, Box::new(InitiatorInput::Close)));
     }
 
     pub(crate) fn run(&mut self) {
@@ -213,7 +213,7 @@ impl World {
     fn happen(&mut self, event: Event) {
         let now = self.now;
         match event {
-            Event::Act(client, input) => self.clients[client].handle(input, now),
+            Event::Act(client, input) => self.clients[client].handle(*input, now),
             Event::Request { client, exchange, text } => {
                 let request = self.node().post_text(&text);
                 self.waiting.insert(request, (client, exchange));
