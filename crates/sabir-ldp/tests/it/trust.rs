@@ -158,14 +158,22 @@ fn the_table() {
     out.push_str(DOMAINS);
     let domains = [None, Some("ours"), Some("friend"), Some("other")];
     let name = |domain: Option<&str>| domain.unwrap_or("none").to_owned();
-    for bound in domains {
+    let peers = [
+        ("none, loopback", (Origin::Loopback, None)),
+        ("none, answer", (Origin::Answer, None)),
+        ("none, remote", (Origin::Remote, None)),
+        ("ours", (Origin::Remote, Some("ours"))),
+        ("friend", (Origin::Remote, Some("friend"))),
+        ("other", (Origin::Loopback, Some("other"))),
+    ];
+    for (bound_to, bound) in peers {
         out.push('\n');
         for asserted in domains {
-            let _ = write!(out, "{:<9}{:<10}", name(bound), name(asserted));
+            let _ = write!(out, "{bound_to:<16}{:<10}", name(asserted));
             for allow_cross_domain in [false, true] {
                 for required in [None, Some("ours"), Some("other")] {
                     let opened = open(allow_cross_domain, bound, asserted, required);
-                    let _ = write!(out, "{opened:<17}");
+                    let _ = write!(out, "{opened:<19}");
                 }
             }
             out.truncate(out.trim_end().len());
@@ -177,7 +185,7 @@ fn the_table() {
 
 fn open(
     allow_cross_domain: bool,
-    bound: Option<&str>,
+    (origin, bound): (Origin, Option<&str>),
     asserted: Option<&str>,
     required: Option<&str>,
 ) -> String {
@@ -189,7 +197,8 @@ fn open(
     let trust = Trust::new(ours, SignaturePolicy::WhereKnown);
     let standing = Standing {
         delegate_id: sender(),
-        means: Means::UnsignedLoopback,
+        means: Means::PinnedKey,
+        origin,
         bound_domain: bound.map(str::to_owned),
     };
     match trust.may_open(&proposal(asserted, required), &standing) {
@@ -351,6 +360,6 @@ const DOMAINS: &str = "
 Who may open a session. Our domain is `ours`; `friend` is among our trusted peers. The domain is
 shown in which the session is opened; `-` is TRUST_DOMAIN_MISMATCH.
 
-                   cross-domain not allowed, required:                cross-domain allowed, required:
-bound to asserts   none             ours             other            none             ours             other
+                          cross-domain not allowed, required:                      cross-domain allowed, required:
+bound to        asserts   none               ours               other              none               ours               other
 ";
