@@ -13,6 +13,7 @@ mod mode;
 mod payload;
 mod provenance;
 mod read;
+mod schema;
 mod time;
 mod value;
 
@@ -36,5 +37,6 @@ pub use payload::{
     PayloadError,
 };
 pub use provenance::{Evidence, LineageHop, Provenance, VerificationStatus};
+pub use schema::{card_schema, envelope_schema};
 pub use time::{Stamp, TimeError, Timestamp};
 pub use value::{HexBytes, KeyBytes, Score, SignatureBytes};
