@@ -1,8 +1,6 @@
 //! Messages of every dialect: what was understood, shown by what we would send in its place; and
 //! messages that are none, with the place of their fault.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 use expect_test::expect_file;
 use sabir_ldp::{Fault, MessageType, Received};
 use sabir_testkit::cases;

@@ -99,6 +99,9 @@ fn large_messages_end() {
         "type": "HELLO", "delegate_id": "a", "supported_modes": vec!["text"; 200_000],
     });
     assert!(Received::read(&list.to_string()).is_err());
+    let key = "k".repeat(1_000_000);
+    let twice = format!("{{\"{key}\":1,\"{key}\":2}}");
+    assert!(Received::read(&twice).is_err_and(|why| why.to_string().len() < 1000));
     let mut long = base;
     long["message_id"] = "x".repeat(4_000_000).into();
     assert!(Received::read(&long.to_string()).is_err());

@@ -90,29 +90,58 @@ fn text_becomes_a_frame_and_comes_back() {
     assert!(Frame::from_text(" ").is_err());
 }
 
-/// LD-W35: what looks like a frame in a graph, or a graph in a frame, is not taken for it.
+/// LD-W35: what looks like a graph in a frame, or a frame in a graph, goes there and back as well:
+/// the carrier of a graph that is said as a frame of its own, and the spread of a carrier.
 #[test]
 fn look_alikes_stay_what_they_are() {
-    let frame = Frame::new("echo", "hi").unwrap();
-    let mut graph = frame.to_graph().unwrap();
-    // Wrapped by hand, again and again: each goes to the other side and back.
-    for round in 0..6 {
-        let mut carrier = Map::new();
-        carrier.insert("task_type".to_owned(), "semantic_graph".into());
-        carrier.insert("instruction".to_owned(), "A graph.\ntask is a task".into());
-        carrier.extend(graph.to_value().as_object().unwrap().clone());
-        let Payload::Frame(frame) =
-            Payload::check(PayloadMode::SemanticFrame, &Value::Object(carrier)).unwrap()
-        else {
-            panic!("not a frame");
-        };
-        graph = frame.to_graph().unwrap();
-        assert_eq!(graph.to_frame().unwrap(), frame, "round {round}");
+    let plain = Frame::new("echo", "hi").unwrap();
+    let spread = plain.to_graph().unwrap();
+    let words = "A graph.\ntask is a task with task_type: \"echo\", instruction: \"hi\"\n";
+    let carrier = carrier(words, &spread.to_value());
+    assert_eq!(spread.to_frame().unwrap(), plain);
+    assert_ne!(carrier.to_graph().unwrap(), spread);
+    assert_eq!(carrier.to_graph().unwrap().to_frame().unwrap(), carrier);
+
+    let nodes = json!([{ "id": "a", "type": "x" }]);
+    let inner = json!({ "nodes": nodes, "edges": [] });
+    let words = "A graph.\na is a x\n";
+    let carrier = self::carrier(words, &inner);
+    assert_eq!(carrier.to_graph().unwrap().to_value(), inner);
+    let by_hand = json!({
+        "nodes": [
+            { "id": "task", "type": "task", "task_type": "semantic_graph", "instruction": words },
+            { "id": "field-1", "type": "field", "value": nodes },
+            { "id": "field-2", "type": "field", "value": [] },
+        ],
+        "edges": [
+            { "from": "task", "to": "field-1", "type": "nodes" },
+            { "from": "task", "to": "field-2", "type": "edges" },
+        ],
+    });
+    let by_hand = Payload::check(PayloadMode::SemanticGraph, &by_hand).unwrap();
+    let frame = by_hand.to_frame().unwrap();
+    assert_ne!(frame, carrier);
+    assert_eq!(Payload::Graph(frame.to_graph().unwrap()), by_hand);
+}
+
+fn carrier(words: &str, graph: &Value) -> Frame {
+    let mut fields = Map::new();
+    fields.insert("task_type".to_owned(), "semantic_graph".into());
+    fields.insert("instruction".to_owned(), words.into());
+    fields.extend(graph.as_object().unwrap().clone());
+    let payload = Payload::check(PayloadMode::SemanticFrame, &Value::Object(fields)).unwrap();
+    payload.to_frame().unwrap()
+}
+
+/// LD-W35: carriers in carriers, as deep as a message goes, end.
+#[test]
+fn nested_carriers_end() {
+    let mut graph = Frame::new("echo", "hi").unwrap().to_graph().unwrap();
+    for round in 0..12 {
+        let wrapped = carrier("A graph.\n", &graph.to_value());
+        graph = wrapped.to_graph().unwrap();
+        assert_eq!(graph.to_frame().unwrap(), wrapped, "round {round}");
     }
-    // The exact words of a carrier, around a graph that is said as a frame of its own.
-    let inner = frame.to_graph().unwrap();
-    let text = Payload::Graph(Graph::new(inner.nodes().to_vec(), inner.edges().to_vec()).unwrap());
-    assert_eq!(text.to_frame().unwrap(), frame);
 }
 
 /// LD-W35: a graph that no frame can carry is refused, and says why.

@@ -1,7 +1,5 @@
 //! The codes that peers rely on.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 use expect_test::expect;
 use sabir_ldp::{ErrorCategory, LdpError, Refusal, Severity};
 use serde_json::json;

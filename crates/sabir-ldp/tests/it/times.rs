@@ -1,7 +1,5 @@
 //! Times of the wire: every way in which they are written, and those in which they are not.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 use proptest::prelude::*;
 use sabir_ldp::{Stamp, TimeError, Timestamp};
 
