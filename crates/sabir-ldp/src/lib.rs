@@ -16,6 +16,7 @@ mod payload;
 mod provenance;
 mod read;
 mod replay;
+mod schema;
 mod sign;
 mod time;
 mod trust;
@@ -43,6 +44,7 @@ pub use payload::{
 };
 pub use provenance::{Evidence, LineageHop, Provenance, RecordSignature, VerificationStatus};
 pub use replay::{ReplayFault, ReplayLimits, ReplayRecord, ReplayWindow};
+pub use schema::{card_schema, envelope_schema};
 pub use sign::{
     Algorithm, Handshake, Nonce, PublicKey, PublicKeyError, RecordFault, SessionKey, SessionKeys,
     ShareError, ShareSecret, SharedSecret, SignatureFault, SignedMessage, Signer, SigningBytes,
