@@ -19,6 +19,7 @@ mod payload;
 mod provenance;
 mod read;
 mod replay;
+mod schema;
 mod seal;
 mod sign;
 mod time;
@@ -58,6 +59,7 @@ pub use payload::{
 };
 pub use provenance::{Evidence, LineageHop, Provenance, RecordSignature, VerificationStatus};
 pub use replay::{ReplayFault, ReplayLimits, ReplayRecord, ReplayWindow};
+pub use schema::{card_schema, envelope_schema};
 pub use seal::{Seal, SealError};
 pub use sign::{
     Algorithm, Handshake, Nonce, PublicKey, PublicKeyError, RecordFault, SessionKey, SessionKeys,

@@ -66,7 +66,9 @@ pub struct Holder {
 pub struct Standing {
     pub delegate_id: DelegateId,
     pub means: Means,
-    /// The domain that what was proven is bound to. Without one, the peer may assert it.
+    pub origin: Origin,
+    /// The domain that what was proven is bound to. Without one, a peer on this machine, or one that
+    /// we called, may assert its own.
     pub bound_domain: Option<String>,
 }
 
@@ -175,17 +177,21 @@ impl Trust {
         session_key: Option<&SessionKey>,
     ) -> Result<Standing, TrustFault> {
         let delegate_id = &received.envelope.from;
-        let shown_domain = match channel.credential {
-            Some(credential) => Some(self.domain_of(delegate_id, credential)?),
-            None => None,
+        let shown = match channel.credential {
+            Some(credential) => self.check_shown(delegate_id, credential)?,
+            None => Shown::Nothing,
         };
+        let origin = channel.origin;
         let means = match received.signed().map_err(TrustFault::Signature)? {
-            Some(signed) => self.check_signed(received, signed, channel, session_key)?,
-            None => self.check_unsigned(delegate_id, channel)?,
+            Some(signed) => self.check_signed(received, signed, (shown, origin), session_key)?,
+            None => self.check_unsigned(delegate_id, (shown, origin))?,
         };
-        let configured = self.peers.get(delegate_id).map(|peer| peer.domain.as_str());
-        let bound_domain = configured.or(shown_domain).map(str::to_owned);
-        Ok(Standing { delegate_id: delegate_id.clone(), means, bound_domain })
+        let bound_domain = match (self.peers.get(delegate_id), shown) {
+            (Some(peer), _) => Some(peer.domain.clone()),
+            (None, Shown::Proof { domain }) => Some(domain.to_owned()),
+            (None, Shown::Nothing) => None,
+        };
+        Ok(Standing { delegate_id: delegate_id.clone(), means, origin, bound_domain })
     }
 
     /// Whether a peer may open a session, and in which domain.
@@ -205,8 +211,9 @@ impl Trust {
                 return Err(TrustFault::OtherDomainAsserted { asserted, bound });
             }
             (Some(bound), _) => (bound, Basis::Bound),
+            (None, _) if standing.origin == Origin::Remote => return Err(TrustFault::NoDomain),
             (None, Some(asserted)) => (asserted, Basis::Asserted),
-            // On this machine, and it claims no domain: it has ours.
+            // It is near enough to be listened to, and claims no domain: it has ours.
             (None, None) => (ours, Basis::Asserted),
         };
         if !self.domain.trusts(domain) {
@@ -215,27 +222,28 @@ impl Trust {
         Ok(Admission { domain: domain.clone(), basis })
     }
 
-    /// The domain of a token or certificate that a delegate shows.
-    fn domain_of(
+    /// What a token or certificate proves about a delegate.
+    fn check_shown(
         &self,
         delegate_id: &DelegateId,
         credential: Credential,
-    ) -> Result<&str, TrustFault> {
-        match self.peers.get(delegate_id) {
-            Some(peer) if peer.credentials.contains(&credential) => Ok(&peer.domain),
-            // A credential for anyone does not make its holder a peer that we know by other means.
-            Some(_) => Err(TrustFault::UnknownCredential),
-            None => {
-                let holder = self.holders.iter().find(|holder| holder.credential == credential);
-                holder.map(|holder| &*holder.domain).ok_or(TrustFault::UnknownCredential)
+    ) -> Result<Shown<'_>, TrustFault> {
+        let holder = self.holders.iter().find(|holder| holder.credential == credential);
+        match (self.peers.get(delegate_id), holder) {
+            (Some(peer), _) if peer.credentials.contains(&credential) => {
+                Ok(Shown::Proof { domain: &peer.domain })
             }
+            // What anyone may hold lets nobody speak as a peer that we know by other means.
+            (Some(_), Some(_)) => Ok(Shown::Nothing),
+            (None, Some(holder)) => Ok(Shown::Proof { domain: &holder.domain }),
+            (_, None) => Err(TrustFault::UnknownCredential),
         }
     }
 
     fn check_unsigned(
         &self,
         delegate_id: &DelegateId,
-        channel: Channel,
+        way: (Shown<'_>, Origin),
     ) -> Result<Means, TrustFault> {
         let peer = self.peers.get(delegate_id);
         let has_secret = peer.is_some_and(|peer| peer.secret.is_some());
@@ -245,13 +253,13 @@ impl Trust {
         if has_secret || !self.keys(delegate_id).is_empty() {
             return Err(TrustFault::PeerSigns);
         }
-        match (channel.credential, peer, channel.origin) {
-            (Some(_), ..) => Ok(Means::Credential),
-            (None, None, Origin::Loopback) => Ok(Means::UnsignedLoopback),
-            (None, _, Origin::Answer) => Ok(Means::UnsignedAnswer),
+        match (way, peer) {
+            ((Shown::Proof { .. }, _), _) => Ok(Means::Credential),
+            ((Shown::Nothing, Origin::Answer), _) => Ok(Means::UnsignedAnswer),
+            ((Shown::Nothing, Origin::Loopback), None) => Ok(Means::UnsignedLoopback),
             // Known by a token or a certificate, and it shows none.
-            (None, Some(_), Origin::Loopback | Origin::Remote) => Err(TrustFault::NothingShown),
-            (None, None, Origin::Remote) => Err(TrustFault::NothingShown),
+            ((Shown::Nothing, Origin::Loopback), Some(_)) => Err(TrustFault::NothingShown),
+            ((Shown::Nothing, Origin::Remote), _) => Err(TrustFault::NothingShown),
         }
     }
 
@@ -259,7 +267,7 @@ impl Trust {
         &self,
         received: &Received,
         signed: &SignedMessage,
-        channel: Channel,
+        way: (Shown<'_>, Origin),
         session_key: Option<&SessionKey>,
     ) -> Result<Means, TrustFault> {
         let delegate_id = &received.envelope.from;
@@ -279,7 +287,7 @@ impl Trust {
             Algorithm::Ed25519 => {
                 let known = self.keys(delegate_id);
                 if known.is_empty() {
-                    return self.check_first_use(received, signed, channel);
+                    return self.check_first_use(received, signed, way);
                 }
                 let mut fault = no_key();
                 for key in known {
@@ -298,15 +306,14 @@ impl Trust {
         &self,
         received: &Received,
         signed: &SignedMessage,
-        channel: Channel,
+        way: (Shown<'_>, Origin),
     ) -> Result<Means, TrustFault> {
         let no_key = || TrustFault::Signature(SignatureFault::NoKey(signed.algorithm()));
         let peer = self.peers.get(&received.envelope.from);
-        let is_way_trusted = match (channel.credential, peer, channel.origin) {
-            (_, Some(Peer { secret: Some(_), .. }), _) => false,
-            (Some(_), ..) => true,
-            (None, None, Origin::Loopback) => true,
-            (None, Some(_), Origin::Loopback) | (None, _, Origin::Remote | Origin::Answer) => false,
+        let is_way_trusted = match (way, peer) {
+            (_, Some(Peer { secret: Some(_), .. })) => false,
+            ((Shown::Proof { .. }, _), _) => true,
+            ((Shown::Nothing, origin), peer) => origin == Origin::Loopback && peer.is_none(),
         };
         let Body::Hello(hello) = &received.envelope.body else { return Err(no_key()) };
         let offered = hello.public_key.filter(|_| is_way_trusted).ok_or_else(no_key)?;
@@ -314,6 +321,13 @@ impl Trust {
         signed.verify(Verifier::Identity(&key)).map_err(TrustFault::Signature)?;
         Ok(Means::FirstUse(key))
     }
+}
+
+/// What a token or certificate says about the sender.
+#[derive(Clone, Copy)]
+enum Shown<'a> {
+    Nothing,
+    Proof { domain: &'a str },
 }
 
 /// So many ids can come from this machine before somebody has to tell which of them are real.

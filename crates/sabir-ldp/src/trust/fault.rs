@@ -30,6 +30,8 @@ pub enum TrustFault {
     DomainNotTrusted {
         domain: String,
     },
+    /// From elsewhere, and nothing that was proven is bound to a domain.
+    NoDomain,
     TooManyPins,
 }
 
@@ -45,7 +47,8 @@ impl TrustFault {
             }
             TrustFault::OtherDomainRequired { .. }
             | TrustFault::OtherDomainAsserted { .. }
-            | TrustFault::DomainNotTrusted { .. } => Refusal::TrustDomainMismatch,
+            | TrustFault::DomainNotTrusted { .. }
+            | TrustFault::NoDomain => Refusal::TrustDomainMismatch,
             TrustFault::TooManyPins => Refusal::LimitReached,
         }
     }
@@ -76,6 +79,9 @@ impl fmt::Display for TrustFault {
             TrustFault::DomainNotTrusted { domain } => {
                 write!(f, "the trust domain {domain:?} is not trusted here")
             }
+            TrustFault::NoDomain => f.write_str(
+                "nothing binds this delegate to a trust domain, and from elsewhere it can assert none",
+            ),
             TrustFault::TooManyPins => f.write_str("too many keys have been pinned on first use"),
         }
     }
