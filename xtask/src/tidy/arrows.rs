@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-extractive", &["sabir-base", "sabir-document", "sabir-llmcp"]),
     ("sabir-export", &["sabir-base", "sabir-document"]),
     ("sabir-engine", &["sabir-base", "sabir-policy"]),
-    ("sabir-ldp", &["sabir-base", "sabir-lingua", "sabir-policy"]),
+    ("sabir-ldp", &["sabir-base", "sabir-axon", "sabir-lingua", "sabir-policy"]),
     ("sabir-store", &["sabir-base"]),
     ("sabir-capture", &["sabir-base", "sabir-document"]),
     (
@@ -87,6 +87,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sabir-llmcp",
             "sabir-export",
             "sabir-engine",
+            "sabir-ldp",
         ],
     ),
 ];

@@ -1,0 +1,139 @@
+//! The delegate: a value machine that answers for a whole node. It checks what is asked, keeps
+//! sessions and tasks, and says what is to be run, stored and sent. It refuses to know sockets,
+//! clocks, files, keys of the node, and how a skill does its work.
+//!
+//! Who drives it keeps one order: what an [`Output::Record`] says is on disk before anything that
+//! came out after it is done or sent.
+
+mod answers;
+mod attest;
+mod declined;
+mod events;
+mod handshake;
+mod input;
+mod message;
+mod output;
+mod query;
+mod record;
+mod restore;
+mod sessions;
+mod settings;
+mod submit;
+mod tasks;
+mod usage;
+
+use std::collections::{BTreeMap, VecDeque};
+
+pub use declined::Declined;
+pub use input::{Finished, Input, RequestId, TaskEvent};
+pub use output::{Output, StopReason, TaskOrder};
+pub use record::{
+    Attested, Authentication, Ending, HowEnded, KeptKeys, Opened, Record, Refused, Seen,
+    TaskDigest, TaskEnded, TaskKey, TaskStarted, TaskUpdated,
+};
+pub use settings::{DelegateLimits, DelegateSettings};
+pub use usage::Usage;
+
+pub(crate) use message::authentication;
+
+use answers::Asker;
+use sessions::Sessions;
+use tasks::Tasks;
+
+use crate::envelope::Received;
+use crate::moment::Moment;
+use crate::replay::ReplayWindow;
+use crate::sign::SessionKey;
+use crate::time::Timestamp;
+
+/// All sessions and tasks of one node.
+#[derive(Debug)]
+pub struct Delegate {
+    settings: DelegateSettings,
+    sessions: Sessions,
+    tasks: Tasks,
+    replay: ReplayWindow,
+    /// Who asked for a task that ended, while the store is asked how.
+    recalls: BTreeMap<RequestId, Recall>,
+    outputs: VecDeque<Output>,
+    /// The latest time that was told. It does not go back, whatever the clock does.
+    now: Timestamp,
+}
+
+/// Why the store is asked.
+#[derive(Debug)]
+enum Recall {
+    /// A task is to be started, and may have been before.
+    Before(TaskKey),
+    /// Somebody asks how it ended.
+    Ended { key: TaskKey, asker: Asker },
+}
+
+impl Delegate {
+    pub fn new(settings: DelegateSettings) -> Self {
+        let replay = ReplayWindow::new(settings.replay);
+        Self {
+            settings,
+            sessions: Sessions::default(),
+            tasks: Tasks::default(),
+            replay,
+            recalls: BTreeMap::new(),
+            outputs: VecDeque::new(),
+            now: Timestamp::default(),
+        }
+    }
+
+    /// Takes one input; what is to be done comes out of [`poll_output`](Self::poll_output).
+    pub fn handle(&mut self, input: Input, moment: &mut Moment) {
+        self.now = self.now.max(moment.now());
+        match input {
+            Input::Message { request, received, standing } => {
+                self.take_message(request, &received, standing, moment);
+            }
+            Input::Malformed { request, malformed } => {
+                self.refuse_malformed(request, &malformed, moment);
+            }
+            Input::Task { key, event } => self.take_event(&key, event, moment),
+            Input::Recalled { request, ended } => self.take_recalled(request, ended, moment),
+            Input::GiveUp { request } => self.give_up(request, moment),
+            Input::Tick => self.tick(moment),
+        }
+    }
+
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// When a [`Input::Tick`] is due.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        match (self.sessions.next_wake(), self.tasks.next_wake()) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The key that the sender of a message has in the session that it names, if that is its own.
+    pub fn session_key(&self, received: &Received) -> Option<SessionKey> {
+        let envelope = &received.envelope;
+        let session = self.sessions.find(envelope.session_id.as_ref()?)?;
+        let keys = session.keys.as_ref().filter(|_| session.owner == envelope.from)?;
+        Some(keys.0.initiator.clone())
+    }
+
+    pub fn settings(&self) -> &DelegateSettings {
+        &self.settings
+    }
+
+    /// Open and suspended.
+    pub fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    pub fn running_tasks(&self) -> usize {
+        self.tasks.running()
+    }
+
+    fn record(&mut self, record: Record) {
+        self.outputs.push_back(Output::Record(Box::new(record)));
+    }
+}

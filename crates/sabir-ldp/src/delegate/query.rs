@@ -1,0 +1,175 @@
+//! Questions about tasks: waiting for one, its state, its stored result, and `TASK_CANCEL`.
+
+use super::answers::{Asker, failed};
+use super::message::Admitted;
+use super::record::{TaskEnded, TaskKey};
+use super::submit::id_is_taken;
+use super::tasks::{Looking, Task};
+use super::{Declined, Delegate, Output, Recall, RequestId};
+use crate::envelope::{Body, TaskState, Update};
+use crate::error::Refusal;
+use crate::id::TaskId;
+use crate::moment::Moment;
+
+impl Delegate {
+    /// `TASK_UPDATE` with the words of a status query.
+    pub(super) fn tell_status(
+        &mut self,
+        message: Admitted<'_>,
+        task: &TaskId,
+        asker: &Asker,
+        moment: &mut Moment,
+    ) -> Result<(), Declined> {
+        let key = self.owned_task(message, task, asker, moment)?;
+        match self.tasks.find(&key) {
+            Some(Task::Running(running)) => {
+                let update = running.update();
+                self.reply(asker, update, moment);
+            }
+            Some(Task::Looking(_)) => self.reply(asker, queued(&key.id), moment),
+            // How it ended is in the store, and so may be one that is not known here.
+            Some(Task::Ended(_)) | None => self.recall(key, asker),
+        }
+        Ok(())
+    }
+
+    pub(super) fn cancel(
+        &mut self,
+        message: Admitted<'_>,
+        task: &TaskId,
+        asker: &Asker,
+        moment: &mut Moment,
+    ) -> Result<(), Declined> {
+        let key = self.owned_task(message, task, asker, moment)?;
+        match self.tasks.find(&key) {
+            Some(Task::Running(_) | Task::Looking(_)) => {
+                self.cancel_task(&key, "cancelled by its sender", moment);
+                let update = Update {
+                    task_id: key.id,
+                    progress: None,
+                    message: Some(TaskState::Cancelled.wire_name().to_owned()),
+                    state: Some(TaskState::Cancelled),
+                    seq: None,
+                };
+                self.reply(asker, Body::TaskUpdate(update), moment);
+            }
+            Some(Task::Ended(_)) | None => self.recall(key, asker),
+        }
+        Ok(())
+    }
+
+    /// Answers when the task has ended, or when the caller gives up.
+    pub(super) fn wait_for(&mut self, key: TaskKey, asker: &Asker, moment: &mut Moment) {
+        let most = self.settings.limits.waiting_for_one;
+        let (update, askers) = match self.tasks.find_mut(&key) {
+            Some(Task::Running(running)) => (running.update(), &mut running.askers),
+            Some(Task::Looking(looking)) => (queued(&key.id), &mut looking.askers),
+            Some(Task::Ended(_)) | None => return self.recall(key, asker),
+        };
+        if askers.len() >= most {
+            self.reply(asker, update, moment);
+        } else {
+            askers.push(asker.clone());
+            self.tasks.wait(asker.request, key);
+        }
+    }
+
+    pub(super) fn give_up(&mut self, request: RequestId, moment: &mut Moment) {
+        let Some(key) = self.tasks.stop_waiting(request) else { return };
+        let (update, askers) = match self.tasks.find_mut(&key) {
+            Some(Task::Running(running)) => (running.update(), &mut running.askers),
+            Some(Task::Looking(looking)) => (queued(&key.id), &mut looking.askers),
+            Some(Task::Ended(_)) | None => return,
+        };
+        let Some(at) = askers.iter().position(|asker| asker.request == request) else { return };
+        let asker = askers.swap_remove(at);
+        self.reply(&asker, update, moment);
+    }
+
+    fn recall(&mut self, key: TaskKey, asker: &Asker) {
+        let request = asker.request;
+        self.recalls.insert(request, Recall::Ended { key: key.clone(), asker: asker.clone() });
+        self.outputs.push_back(Output::Recall { request, key });
+    }
+
+    /// What the store said.
+    pub(super) fn take_recalled(
+        &mut self,
+        request: RequestId,
+        ended: Option<Box<TaskEnded>>,
+        moment: &mut Moment,
+    ) {
+        match (self.recalls.remove(&request), ended) {
+            (None, _) => {}
+            (Some(Recall::Ended { key, asker }), ended) => {
+                let ended = ended.filter(|it| it.authentication <= asker.authentication);
+                let ending = ended.map(|ended| ended.ending.body(&key.id));
+                let body = ending.unwrap_or_else(|| failed(&key.id, not_found().error()));
+                self.reply(&asker, body, moment);
+            }
+            (Some(Recall::Before(key)), ended) => {
+                let Some(looking) = self.tasks.take_looking(&key) else { return };
+                match ended {
+                    None => {
+                        let Looking { started, order, askers } = looking;
+                        self.start(started, order, askers);
+                    }
+                    Some(ended) => self.found(looking, &ended, moment),
+                }
+            }
+        }
+    }
+
+    /// The store knew a task of that id: its ending is told, if it is the same task.
+    fn found(&mut self, looking: Looking, ended: &TaskEnded, moment: &mut Moment) {
+        let Looking { started, askers, .. } = looking;
+        if let Some(session) = self.sessions.find_mut(&started.session) {
+            session.running.remove(&started.key.id);
+        }
+        let task = &started.key.id;
+        let is_same =
+            ended.digest == started.digest && ended.authentication <= started.authentication;
+        let body =
+            if is_same { ended.ending.body(task) } else { failed(task, id_is_taken().error()) };
+        for asker in &askers {
+            self.tasks.stop_waiting(asker.request);
+            self.reply(asker, body.clone(), moment);
+        }
+    }
+
+    /// The task that a question is about. The session may be left out; if it is named, it must be the
+    /// sender's. Whether it is known is for the caller to see: nobody learns of tasks of others,
+    /// because the key has the sender in it.
+    fn owned_task(
+        &mut self,
+        message: Admitted<'_>,
+        task: &TaskId,
+        asker: &Asker,
+        moment: &mut Moment,
+    ) -> Result<TaskKey, Declined> {
+        if message.envelope.session_id.is_some() {
+            self.session_of(message, moment)?;
+        }
+        let key = TaskKey { owner: message.envelope.from.clone(), id: task.clone() };
+        match self.tasks.find(&key).map(Task::known) {
+            Some(known) if known.authentication <= asker.authentication => Ok(key),
+            // Only the store can tell.
+            None if self.tasks.forgot => Ok(key),
+            Some(_) | None => Err(not_found()),
+        }
+    }
+}
+
+fn queued(task: &TaskId) -> Body {
+    Body::TaskUpdate(Update {
+        task_id: task.clone(),
+        progress: None,
+        message: Some(TaskState::Queued.wire_name().to_owned()),
+        state: Some(TaskState::Queued),
+        seq: None,
+    })
+}
+
+fn not_found() -> Declined {
+    Refusal::TaskNotFound.because("no task of yours has this id")
+}

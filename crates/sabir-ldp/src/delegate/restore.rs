@@ -1,0 +1,143 @@
+//! A delegate from its records, and the records of a delegate.
+
+use super::record::{Ending, Record, Seen, TaskEnded, TaskKey, TaskUpdated};
+use super::sessions::{Past, SessionState};
+use super::tasks::{Known, Running};
+use super::{Delegate, DelegateSettings};
+use crate::error::Refusal;
+use crate::moment::Moment;
+use crate::replay::ReplayWindow;
+
+impl Delegate {
+    /// The delegate that wrote these records, in their order. What ran when they end was interrupted:
+    /// that comes out as records, which are to be stored before anything else is handled.
+    pub fn restore(
+        settings: DelegateSettings,
+        records: impl IntoIterator<Item = Record>,
+        moment: &mut Moment,
+    ) -> Self {
+        let mut delegate = Self::new(settings);
+        delegate.now = moment.now();
+        let mut seen = Vec::new();
+        for record in records {
+            if let Record::Seen(Seen { replay, session, at }) = record {
+                seen.push(replay);
+                if let Some(session) = session.and_then(|id| delegate.sessions.find_mut(&id)) {
+                    session.touch(at);
+                }
+            } else {
+                delegate.replay_record(record);
+            }
+        }
+        delegate.replay = ReplayWindow::restore(delegate.settings.replay, seen, delegate.now);
+        let cut_off: Vec<TaskKey> =
+            delegate.tasks.all_running().map(|running| running.started.key.clone()).collect();
+        for key in cut_off {
+            let mut error = Refusal::Interrupted
+                .error("the node stopped while the task ran; nobody knows how far it came");
+            // Under another id, by a caller who knows that it may have been done already.
+            error.retryable = true;
+            delegate.end_task(&key, Ending::Failed(error), moment);
+        }
+        delegate
+    }
+
+    /// Records that restore to what this delegate is now, without its past.
+    pub fn snapshot(&self) -> Vec<Record> {
+        let mut records = Vec::new();
+        for (id, past) in self.sessions.all_past() {
+            let (session, owner, how) = (id.clone(), past.owner.clone(), past.how);
+            records.push(Record::SessionEnded { session, owner, how, at: self.now });
+        }
+        for (id, session) in self.sessions.all() {
+            let opened = session.opened(id);
+            let (negotiated, at) = (opened.mode, opened.at);
+            records.push(Record::Opened(Box::new(opened)));
+            if session.mode != negotiated {
+                records.push(Record::SteppedDown { session: id.clone(), mode: session.mode });
+            }
+            if session.state == SessionState::Suspended {
+                records.push(Record::Suspended { session: id.clone(), at });
+            }
+        }
+        if self.tasks.forgot {
+            records.push(Record::Forgot);
+        }
+        for (key, Known { digest, authentication }) in self.tasks.all_ended() {
+            records.push(Record::Known { key: key.clone(), digest, authentication });
+        }
+        for running in self.tasks.all_running() {
+            records.push(Record::Started(Box::new(running.started.clone())));
+            if running.seq > 0 {
+                let updated = TaskUpdated {
+                    key: running.started.key.clone(),
+                    seq: running.seq,
+                    state: running.state,
+                    message: running.message.clone(),
+                    progress: running.progress,
+                    at: self.now,
+                };
+                records.push(Record::Updated(Box::new(updated)));
+            }
+        }
+        let seen = self.replay.records();
+        records
+            .extend(seen.map(|replay| Record::Seen(Seen { replay, session: None, at: self.now })));
+        records
+    }
+
+    fn replay_record(&mut self, record: Record) {
+        let limits = &self.settings.limits;
+        match record {
+            Record::Opened(opened) => self.sessions.open(*opened),
+            Record::SteppedDown { session, mode } => {
+                if let Some(session) = self.sessions.find_mut(&session) {
+                    session.mode = mode;
+                }
+            }
+            Record::Suspended { session, at } => self.sessions.suspend(&session, at, limits),
+            Record::Resumed { session: id, keys, at } => {
+                self.sessions.resume(&id, at, limits);
+                if let Some(session) = self.sessions.find_mut(&id)
+                    && keys.is_some()
+                {
+                    session.keys = keys;
+                }
+            }
+            Record::SessionEnded { session, owner, how, .. } => {
+                self.sessions.end(&session, how, limits);
+                self.sessions.bury(session, Past { owner, how }, limits);
+            }
+            Record::Started(started) => {
+                if let Some(session) = self.sessions.find_mut(&started.session) {
+                    session.running.insert(started.key.id.clone());
+                    session.touch(started.at);
+                }
+                self.tasks.run(Running::new(*started, Vec::new()));
+            }
+            Record::Updated(updated) => {
+                if let Some(running) = self.tasks.running_mut(&updated.key) {
+                    running.seq = updated.seq;
+                    running.state = updated.state;
+                    running.message = updated.message;
+                    running.progress = updated.progress;
+                }
+            }
+            Record::Ended(ended) => {
+                if let Some(session) = self.sessions.find_mut(&ended.session) {
+                    session.end_task(&ended.key.id, ended.usage, ended.at, limits);
+                }
+                if self.tasks.end(&ended.key, limits).is_none() {
+                    let TaskEnded { key, digest, authentication, .. } = *ended;
+                    self.tasks.know(key, Known { digest, authentication }, limits);
+                }
+            }
+            Record::Known { key, digest, authentication } => {
+                self.tasks.know(key, Known { digest, authentication }, limits);
+            }
+            Record::Forgot => self.tasks.forgot = true,
+            // What these say is kept for people, or was counted before.
+            Record::Seen(_) | Record::Attested(_) | Record::Refused(_) => {}
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! `TASK_SUBMIT`: what must hold before a task is started.
+
+use sha2::{Digest, Sha256};
+
+use super::answers::Asker;
+use super::message::Admitted;
+use super::record::{Record, TaskDigest, TaskKey, TaskStarted};
+use super::sessions::SessionState;
+use super::tasks::{Looking, Running, Task};
+use super::{Declined, Delegate, Output, Recall, TaskOrder};
+use crate::canonical::canonical_value;
+use crate::contract::{Contract, Violation};
+use crate::envelope::Submission;
+use crate::error::Refusal;
+use crate::id::{DelegateId, SessionId};
+use crate::mode::PayloadMode;
+use crate::moment::Moment;
+use crate::payload::Payload;
+use crate::value::HexBytes;
+
+impl Delegate {
+    pub(super) fn submit(
+        &mut self,
+        message: Admitted<'_>,
+        submission: &Submission,
+        asker: &Asker,
+        moment: &mut Moment,
+    ) -> Result<(), Declined> {
+        let session_id = self.session_of(message, moment)?;
+        let from = &message.envelope.from;
+        let key = TaskKey { owner: from.clone(), id: submission.task_id.clone() };
+        let digest = digest(submission);
+        self.check_active(&session_id)?;
+        if self.tasks.find(&key).is_some() {
+            return self.submit_again(key, digest, asker, moment);
+        }
+        self.check_skill(submission)?;
+        let mode = message.envelope.payload_mode;
+        let payload = self.check_payload(&session_id, mode, submission)?;
+        let path = delegation_path(submission, from);
+        self.check_path(&path, submission.contract.as_ref())?;
+        self.check_contract(submission.contract.as_ref())?;
+        self.check_room(&session_id, from)?;
+
+        let limits = &self.settings.limits;
+        let longest = self.now.plus_millis(limits.task_ms);
+        let agreed = submission.contract.as_ref().and_then(|contract| contract.deadline.as_ref());
+        let deadline = agreed.map_or(longest, |deadline| deadline.at.min(longest));
+        let Some(session) = self.sessions.find_mut(&session_id) else { return Ok(()) };
+        session.running.insert(key.id.clone());
+        let started = TaskStarted {
+            key: key.clone(),
+            session: session_id.clone(),
+            skill: submission.skill.clone(),
+            digest,
+            mode,
+            contract: submission.contract.clone(),
+            delegation_path: path.clone(),
+            deadline,
+            authentication: asker.authentication,
+            at: self.now,
+        };
+        let order = TaskOrder {
+            key: key.clone(),
+            session: session_id,
+            skill: submission.skill.clone(),
+            mode,
+            payload,
+            contract: submission.contract.clone(),
+            history: session.history.iter().cloned().collect(),
+            delegation_path: path,
+            deadline,
+        };
+        let askers = vec![asker.clone()];
+        self.tasks.wait(asker.request, key.clone());
+        if self.tasks.forgot {
+            self.tasks.look(Looking { started, order, askers });
+            self.recalls.insert(asker.request, Recall::Before(key.clone()));
+            self.outputs.push_back(Output::Recall { request: asker.request, key });
+        } else {
+            self.start(started, order, askers);
+        }
+        Ok(())
+    }
+
+    pub(super) fn start(&mut self, started: TaskStarted, order: TaskOrder, askers: Vec<Asker>) {
+        self.record(Record::Started(Box::new(started.clone())));
+        self.tasks.run(Running::new(started, askers));
+        self.outputs.push_back(Output::Start(Box::new(order)));
+    }
+
+    /// A known task: its state or its result, and never a second run.
+    fn submit_again(
+        &mut self,
+        key: TaskKey,
+        digest: TaskDigest,
+        asker: &Asker,
+        moment: &mut Moment,
+    ) -> Result<(), Declined> {
+        let Some(known) = self.tasks.find(&key).map(Task::known) else { return Ok(()) };
+        if known.digest != digest || asker.authentication < known.authentication {
+            return Err(id_is_taken());
+        }
+        self.wait_for(key, asker, moment);
+        Ok(())
+    }
+
+    fn check_active(&self, id: &SessionId) -> Result<(), Declined> {
+        match self.sessions.find(id).map(|session| session.state) {
+            Some(SessionState::Suspended) => Err(Refusal::SessionSuspended
+                .because("the session is suspended: resume it with config.resume_session_id")),
+            Some(SessionState::Active) | None => Ok(()),
+        }
+    }
+
+    fn check_skill(&self, submission: &Submission) -> Result<(), Declined> {
+        let skill = &submission.skill;
+        if self.settings.card.capability(skill.as_str()).is_some() {
+            return Ok(());
+        }
+        Err(Refusal::SkillNotFound.because(format!("this delegate does not offer {skill}")))
+    }
+
+    /// Reads the input in the mode that the envelope names. If it does not fit, the session goes on
+    /// one mode lower: whoever sent it cannot write this one.
+    fn check_payload(
+        &mut self,
+        id: &SessionId,
+        mode: PayloadMode,
+        submission: &Submission,
+    ) -> Result<Payload, Declined> {
+        let Some(session) = self.sessions.find_mut(id) else {
+            return Err(Refusal::SessionNotFound.because("no session has this id"));
+        };
+        if !session.allows(mode) {
+            let agreed = session.mode;
+            let error = format!("{mode} was not negotiated for this session: use {agreed}");
+            return Err(Refusal::ModeNotNegotiated.because(error));
+        }
+        let checked = Payload::check(mode, &submission.input);
+        if checked.is_err()
+            && let Some(lower) = session.below(mode)
+        {
+            session.mode = lower;
+            self.record(Record::SteppedDown { session: id.clone(), mode: lower });
+        }
+        checked.map_err(|error| Refusal::FrameInvalid.because(error.to_string()))
+    }
+
+    fn check_path(&self, path: &[DelegateId], contract: Option<&Contract>) -> Result<(), Declined> {
+        if path.contains(&self.settings.card.delegate_id) {
+            return Err(Refusal::LoopDetected.because("this delegate handed the task on before"));
+        }
+        // The first hop is how the task came to be; those after it handed it on.
+        let handed_on = path.len().saturating_sub(1);
+        let agreed = contract.and_then(|contract| contract.policy.max_delegation_depth);
+        let most = agreed.map_or(self.settings.limits.depth as u64, |agreed| {
+            agreed.min(self.settings.limits.depth as u64)
+        });
+        if handed_on as u64 > most {
+            let error =
+                format!("the task was handed on {handed_on} times, and may be {most} times");
+            return Err(Refusal::DepthExceeded.because(error));
+        }
+        Ok(())
+    }
+
+    fn check_contract(&self, contract: Option<&Contract>) -> Result<(), Declined> {
+        let deadline = contract.and_then(|contract| contract.deadline.as_ref());
+        match deadline {
+            Some(deadline) if deadline.at <= self.now => {
+                let name = Violation::DeadlineExceeded.wire_name();
+                Err(Refusal::ContractViolated
+                    .because(format!("{name}: the deadline {} has passed; not run", deadline.text)))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn check_room(&self, id: &SessionId, owner: &DelegateId) -> Result<(), Declined> {
+        let limits = &self.settings.limits;
+        let spent = self.sessions.find(id).map(|session| session.spent).unwrap_or_default();
+        if let Some(violation) = spent.exhausts(limits.session_budget) {
+            let name = violation.wire_name();
+            let error = format!("{name}: the tasks of this session have used up its budget");
+            return Err(Refusal::ContractViolated.because(error));
+        }
+        if self.tasks.running() >= limits.running
+            || self.tasks.running_of(owner) >= limits.running_of_one
+        {
+            return Err(Refusal::LimitReached.because("too many tasks run already"));
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn id_is_taken() -> Declined {
+    Refusal::MessageInvalid.because(
+        "the task id is taken: it names another task of yours, with another skill or input",
+    )
+}
+
+/// Who handed the task on; the sender is always the last, whether it says so or not.
+fn delegation_path(submission: &Submission, from: &DelegateId) -> Vec<DelegateId> {
+    let mut path = submission.delegation_path.clone();
+    if path.last() != Some(from) {
+        path.push(from.clone());
+    }
+    path
+}
+
+/// Over skill and input. The input is hashed in its canonical form, so that spaces and the order of
+/// keys make no other task of it; where it has none (a number beyond doubles), as we write it.
+fn digest(submission: &Submission) -> TaskDigest {
+    let skill = submission.skill.as_str();
+    let input = canonical_value(&submission.input).unwrap_or_else(|_| submission.input.to_string());
+    let mut hash = Sha256::new();
+    hash.update((skill.len() as u64).to_be_bytes());
+    hash.update(skill);
+    hash.update(input);
+    TaskDigest(HexBytes(hash.finalize().into()))
+}

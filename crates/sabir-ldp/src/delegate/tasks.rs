@@ -1,0 +1,281 @@
+//! The tasks of a node: those that run, and those that ended and are still known by name. The table
+//! counts and finds; it refuses to know messages and results.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::answers::Asker;
+use super::record::{Authentication, TaskDigest, TaskKey, TaskStarted};
+use super::{DelegateLimits, Finished, RequestId, TaskOrder, Usage};
+use crate::contract::{FailurePolicy, Violation};
+use crate::envelope::{Body, TaskState, Update};
+use crate::id::DelegateId;
+use crate::time::Timestamp;
+
+#[derive(Debug)]
+pub(super) enum Task {
+    /// The store is asked whether it knows the id; this is what happens if not.
+    Looking(Box<Looking>),
+    Running(Box<Running>),
+    /// How it ended is in the store.
+    Ended(Known),
+}
+
+/// What is known of a task without asking the store.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    pub(super) digest: TaskDigest,
+    pub(super) authentication: Authentication,
+}
+
+impl Task {
+    pub(super) fn known(&self) -> Known {
+        match self {
+            Self::Looking(looking) => looking.started.known(),
+            Self::Running(running) => running.started.known(),
+            Self::Ended(known) => *known,
+        }
+    }
+}
+
+impl TaskStarted {
+    fn known(&self) -> Known {
+        Known { digest: self.digest, authentication: self.authentication }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Looking {
+    pub(super) started: TaskStarted,
+    pub(super) order: TaskOrder,
+    pub(super) askers: Vec<Asker>,
+}
+
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) started: TaskStarted,
+    /// To whom updates go, whether somebody waits or not. None after a restart.
+    pub(super) sender: Option<Asker>,
+    pub(super) askers: Vec<Asker>,
+    pub(super) state: TaskState,
+    /// The last update's number.
+    pub(super) seq: u64,
+    pub(super) message: Option<String>,
+    pub(super) progress: Option<f64>,
+    pub(super) usage: Usage,
+    /// Why it was stopped, while what there was is awaited.
+    pub(super) stopping: Option<Stopping>,
+    wakes_at: Timestamp,
+}
+
+#[derive(Debug)]
+pub(super) enum Stopping {
+    Violated(Vec<Violation>),
+    /// Longer than the node lets any task run.
+    TooLong,
+}
+
+impl Running {
+    pub(super) fn new(started: TaskStarted, askers: Vec<Asker>) -> Self {
+        let wakes_at = started.deadline;
+        Self {
+            started,
+            sender: askers.first().cloned(),
+            askers,
+            state: TaskState::Working,
+            seq: 0,
+            message: None,
+            progress: None,
+            usage: Usage::default(),
+            stopping: None,
+            wakes_at,
+        }
+    }
+
+    /// How it stands, as the last update said.
+    pub(super) fn update(&self) -> Body {
+        Body::TaskUpdate(Update {
+            task_id: self.started.key.id.clone(),
+            progress: self.progress,
+            // One reference looks for the state in the message.
+            message: self.message.clone().or_else(|| Some(self.state.wire_name().to_owned())),
+            state: Some(self.state),
+            seq: (self.seq > 0).then_some(self.seq),
+        })
+    }
+
+    /// Without a contract the node's own limits are all there is, and they fail closed.
+    pub(super) fn failure_policy(&self) -> FailurePolicy {
+        let contract = self.started.contract.as_ref();
+        contract.map_or(FailurePolicy::FailClosed, |contract| contract.policy.failure_policy)
+    }
+
+    pub(super) fn deadline_passed(&self, now: Timestamp) -> bool {
+        let contract = self.started.contract.as_ref();
+        let deadline = contract.and_then(|contract| contract.deadline.as_ref());
+        deadline.is_some_and(|deadline| deadline.at <= now)
+    }
+
+    pub(super) fn over_budget(&self) -> impl Iterator<Item = Violation> {
+        let contract = self.started.contract.as_ref();
+        let budget = contract.map(|contract| contract.policy.budget).unwrap_or_default();
+        self.usage.beyond(budget)
+    }
+
+    /// What a finished task broke of its contract.
+    pub(super) fn broken(&self, finished: &Finished, now: Timestamp) -> Vec<String> {
+        let late = self.deadline_passed(now).then_some(Violation::DeadlineExceeded);
+        let named = late.into_iter().chain(self.over_budget());
+        let mut broken: Vec<String> = named.map(|it| it.wire_name().to_owned()).collect();
+        if self.started.contract.is_some() {
+            broken.extend(finished.unmet.iter().map(|unmet| format!("criterion_unmet: {unmet}")));
+        }
+        broken
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    known: BTreeMap<TaskKey, Task>,
+    /// Those that ended, oldest first.
+    ended: VecDeque<TaskKey>,
+    /// Some that ended are not known here any more, so that an unknown id says nothing.
+    pub(super) forgot: bool,
+    /// How many run, of each owner; looking counts as running.
+    running: BTreeMap<DelegateId, usize>,
+    running_total: usize,
+    wakes: BTreeSet<(Timestamp, TaskKey)>,
+    /// Which task a request waits for.
+    waiting: BTreeMap<RequestId, TaskKey>,
+}
+
+impl Tasks {
+    pub(super) fn find(&self, key: &TaskKey) -> Option<&Task> {
+        self.known.get(key)
+    }
+
+    pub(super) fn find_mut(&mut self, key: &TaskKey) -> Option<&mut Task> {
+        self.known.get_mut(key)
+    }
+
+    pub(super) fn running_mut(&mut self, key: &TaskKey) -> Option<&mut Running> {
+        match self.known.get_mut(key)? {
+            Task::Running(running) => Some(running),
+            Task::Looking(_) | Task::Ended(_) => None,
+        }
+    }
+
+    pub(super) fn running(&self) -> usize {
+        self.running_total
+    }
+
+    pub(super) fn running_of(&self, owner: &DelegateId) -> usize {
+        self.running.get(owner).copied().unwrap_or(0)
+    }
+
+    pub(super) fn look(&mut self, looking: Looking) {
+        let key = looking.started.key.clone();
+        self.put(key, Task::Looking(Box::new(looking)));
+    }
+
+    pub(super) fn run(&mut self, running: Running) {
+        let key = running.started.key.clone();
+        self.wakes.insert((running.wakes_at, key.clone()));
+        self.put(key, Task::Running(Box::new(running)));
+    }
+
+    /// Takes out a task that was looked for.
+    pub(super) fn take_looking(&mut self, key: &TaskKey) -> Option<Looking> {
+        match self.known.get(key)? {
+            Task::Looking(_) => match self.take(key)? {
+                Task::Looking(looking) => Some(*looking),
+                Task::Running(_) | Task::Ended(_) => None,
+            },
+            Task::Running(_) | Task::Ended(_) => None,
+        }
+    }
+
+    /// Ends a running task; it stays known by its digest.
+    pub(super) fn end(&mut self, key: &TaskKey, limits: &DelegateLimits) -> Option<Running> {
+        self.running_mut(key)?;
+        let Some(Task::Running(running)) = self.take(key) else { return None };
+        self.know(key.clone(), running.started.known(), limits);
+        Some(*running)
+    }
+
+    /// A task that ended. The oldest are forgotten, which makes the store be asked from then on.
+    pub(super) fn know(&mut self, key: TaskKey, known: Known, limits: &DelegateLimits) {
+        if self.known.insert(key.clone(), Task::Ended(known)).is_none() {
+            self.ended.push_back(key);
+        }
+        while self.ended.len() > limits.finished {
+            let Some(oldest) = self.ended.pop_front() else { return };
+            self.known.remove(&oldest);
+            self.forgot = true;
+        }
+    }
+
+    /// Wakes the machine for this task then, and not before.
+    pub(super) fn wake(&mut self, key: &TaskKey, at: Timestamp) {
+        let Some(Task::Running(running)) = self.known.get_mut(key) else { return };
+        let before = std::mem::replace(&mut running.wakes_at, at);
+        self.wakes.remove(&(before, key.clone()));
+        self.wakes.insert((at, key.clone()));
+    }
+
+    pub(super) fn next_wake(&self) -> Option<Timestamp> {
+        self.wakes.first().map(|(at, _)| *at)
+    }
+
+    /// The next task whose time has come. Its wake-up is used up.
+    pub(super) fn next_due(&mut self, now: Timestamp) -> Option<TaskKey> {
+        if self.next_wake()? > now {
+            return None;
+        }
+        self.wakes.pop_first().map(|(_, key)| key)
+    }
+
+    pub(super) fn wait(&mut self, request: RequestId, key: TaskKey) {
+        self.waiting.insert(request, key);
+    }
+
+    pub(super) fn stop_waiting(&mut self, request: RequestId) -> Option<TaskKey> {
+        self.waiting.remove(&request)
+    }
+
+    /// Running tasks, by key.
+    pub(super) fn all_running(&self) -> impl Iterator<Item = &Running> {
+        self.known.values().filter_map(|task| match task {
+            Task::Running(running) => Some(&**running),
+            Task::Looking(_) | Task::Ended(_) => None,
+        })
+    }
+
+    /// Ended tasks, oldest first.
+    pub(super) fn all_ended(&self) -> impl Iterator<Item = (&TaskKey, Known)> {
+        self.ended.iter().filter_map(|key| match self.known.get(key)? {
+            Task::Ended(known) => Some((key, *known)),
+            Task::Looking(_) | Task::Running(_) => None,
+        })
+    }
+
+    fn put(&mut self, key: TaskKey, task: Task) {
+        *self.running.entry(key.owner.clone()).or_default() += 1;
+        self.running_total += 1;
+        self.known.insert(key, task);
+    }
+
+    fn take(&mut self, key: &TaskKey) -> Option<Task> {
+        let task = self.known.remove(key)?;
+        if let Task::Running(running) = &task {
+            self.wakes.remove(&(running.wakes_at, key.clone()));
+        }
+        self.running_total -= 1;
+        if let Some(count) = self.running.get_mut(&key.owner) {
+            *count -= 1;
+            if *count == 0 {
+                self.running.remove(&key.owner);
+            }
+        }
+        Some(task)
+    }
+}

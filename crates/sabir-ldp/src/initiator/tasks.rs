@@ -1,0 +1,210 @@
+//! Tasks on their way: sent, asked after, cancelled, and reported once.
+
+use super::port::{Report, TaskRequest};
+use super::sending::{Due, Repeat, Step, doubled};
+use super::{Initiator, Output, Phase};
+use crate::contract::Violation;
+use crate::envelope::{Body, Cancellation, Outcome, STATUS_QUERY, Submission, Update};
+use crate::error::{LdpError, Refusal};
+use crate::id::{SessionId, TaskId};
+use crate::mode::PayloadMode;
+use crate::moment::Moment;
+use crate::provenance::VerificationStatus;
+
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) request: TaskRequest,
+    pub(super) phase: TaskPhase,
+    /// The session was opened again for it once.
+    pub(super) reopened: bool,
+    /// How often the session rested when it came.
+    pub(super) rested: u32,
+    cancelling: bool,
+    polls: u32,
+    /// The number of the last update that was told.
+    told: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TaskPhase {
+    /// For the session.
+    Waiting,
+    /// A message about it is on its way, or will be after a pause.
+    Under,
+}
+
+impl Initiator {
+    pub(super) fn submit(&mut self, request: TaskRequest, moment: &mut Moment) {
+        let task = request.task_id.clone();
+        if self.tasks.contains_key(&task) {
+            // It is under way, and will be reported.
+            return;
+        }
+        if self.phase == Phase::Closing || self.tasks.len() >= self.settings.patience.tasks {
+            let error = match self.phase {
+                Phase::Closing => super::over(),
+                _ => Refusal::LimitReached.error("too many tasks are under way already"),
+            };
+            self.outputs.push_back(Output::Failed { task, error });
+            return;
+        }
+        let deadline = request.contract.as_ref().and_then(|contract| contract.deadline.as_ref());
+        if let Some(deadline) = deadline {
+            let until = deadline.at.max(self.now).plus_millis(self.settings.patience.deadline_ms);
+            self.at(until, Due::GiveUp(task.clone()));
+        }
+        let waiting = Task {
+            request,
+            phase: TaskPhase::Waiting,
+            reopened: false,
+            rested: 0,
+            cancelling: false,
+            polls: 0,
+            told: 0,
+        };
+        self.tasks.insert(task.clone(), waiting);
+        self.send_task(&task, 1, moment);
+    }
+
+    /// Sends a task in the mode that the session is in, or in the next that can say it.
+    pub(super) fn send_task(&mut self, task: &TaskId, attempt: u32, moment: &mut Moment) {
+        let phase = self.phase;
+        let Some(waiting) = self.tasks.get_mut(task) else { return };
+        let (Phase::Active, Some(agreed)) = (phase, &self.agreed) else {
+            waiting.phase = TaskPhase::Waiting;
+            return;
+        };
+        let mut sayable = None;
+        for mode in agreed.modes.iter().skip(agreed.at) {
+            if let Ok(payload) = waiting.request.payload.to_mode(*mode) {
+                sayable = Some((*mode, payload));
+                break;
+            }
+        }
+        let Some((mode, payload)) = sayable else {
+            let error = Refusal::FrameInvalid.error("no mode of the session can say this task");
+            return self.report_failed(task, error);
+        };
+        waiting.phase = TaskPhase::Under;
+        let submission = Submission {
+            task_id: task.clone(),
+            skill: waiting.request.skill.clone(),
+            input: payload.to_value(),
+            contract: waiting.request.contract.clone(),
+            delegation_path: waiting.request.delegation_path.clone(),
+        };
+        let cancelling = waiting.cancelling;
+        let seal = self.seal();
+        let mut envelope = self.envelope(Body::TaskSubmit(submission), &seal, moment);
+        envelope.payload_mode = mode;
+        self.send(envelope, seal, Step::Submit(task.clone()), attempt);
+        if cancelling {
+            self.send_cancel(task, 1, moment);
+        }
+    }
+
+    pub(super) fn poll(&mut self, task: &TaskId, attempt: u32, moment: &mut Moment) {
+        if self.is_held(task) {
+            return;
+        }
+        let query = Update {
+            task_id: task.clone(),
+            progress: None,
+            message: Some(STATUS_QUERY.to_owned()),
+            state: None,
+            seq: None,
+        };
+        self.say(Body::TaskUpdate(query), Step::Poll(task.clone()), attempt, moment);
+    }
+
+    pub(super) fn cancel(&mut self, task: &TaskId, moment: &mut Moment) {
+        let Some(known) = self.tasks.get_mut(task) else { return };
+        if std::mem::replace(&mut known.cancelling, true) {
+            return;
+        }
+        match known.phase {
+            // It was never sent in this session, and perhaps in none.
+            TaskPhase::Waiting if self.agreed.is_none() => {
+                let error = Refusal::Cancelled.error("cancelled before it was sent");
+                self.report_failed(task, error);
+            }
+            TaskPhase::Waiting => {}
+            TaskPhase::Under => self.send_cancel(task, 1, moment),
+        }
+    }
+
+    pub(super) fn send_cancel(&mut self, task: &TaskId, attempt: u32, moment: &mut Moment) {
+        if self.is_held(task) {
+            return;
+        }
+        let body = Body::TaskCancel(Cancellation { task_id: task.clone() });
+        self.say(body, Step::Cancel(task.clone()), attempt, moment);
+    }
+
+    /// While the session rests or is opened, a task waits; it is sent again under its id then, which
+    /// gives its state.
+    fn is_held(&mut self, task: &TaskId) -> bool {
+        let phase = self.phase;
+        let Some(known) = self.tasks.get_mut(task) else { return true };
+        if phase != Phase::Active {
+            known.phase = TaskPhase::Waiting;
+        }
+        phase != Phase::Active
+    }
+
+    /// The delegate says that the task still runs: it is asked again after a pause.
+    pub(super) fn running(&mut self, update: &Update) {
+        self.tell(update);
+        let patience = &self.settings.patience;
+        let Some(known) = self.tasks.get_mut(&update.task_id) else { return };
+        let pause = doubled(patience.poll_ms, known.polls, patience.longest_poll_ms);
+        known.polls = known.polls.saturating_add(1);
+        let step = Repeat::Poll(update.task_id.clone());
+        self.at(self.now.plus_millis(pause), Due::Again(step, 1));
+    }
+
+    /// Passes an update on, once.
+    pub(super) fn tell(&mut self, update: &Update) {
+        let Some(known) = self.tasks.get_mut(&update.task_id) else { return };
+        if let Some(seq) = update.seq {
+            if seq <= known.told {
+                return;
+            }
+            known.told = seq;
+        }
+        self.outputs.push_back(Output::Progress(update.clone().into()));
+    }
+
+    pub(super) fn deadline_passed(&mut self, task: &TaskId, moment: &mut Moment) {
+        if !self.tasks.contains_key(task) {
+            return;
+        }
+        self.send_cancel(task, self.settings.patience.attempts, moment);
+        let name = Violation::DeadlineExceeded.wire_name();
+        let error = format!("{name}: the delegate did not answer before the deadline");
+        self.report_failed(task, Refusal::ContractViolated.error(error));
+    }
+
+    pub(super) fn report_failed(&mut self, task: &TaskId, error: LdpError) {
+        if self.tasks.remove(task).is_some() {
+            self.outputs.push_back(Output::Failed { task: task.clone(), error });
+        }
+    }
+
+    /// What the delegate says about its own verification is not passed on.
+    pub(super) fn report_done(
+        &mut self,
+        mut outcome: Outcome,
+        mode: PayloadMode,
+        session: Option<SessionId>,
+    ) {
+        let agreed = self.agreed.as_ref().map(|agreed| agreed.session.clone());
+        let Some(session) = session.or(agreed) else { return };
+        if self.tasks.remove(&outcome.task_id).is_some() {
+            outcome.provenance.verification = VerificationStatus::Unverified;
+            outcome.provenance.verified_by = None;
+            let report = Report { outcome, mode, session };
+            self.outputs.push_back(Output::Done(Box::new(report)));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The replay window: which messages have been seen, for as long as one of them could pass again.
+//!
+//! A message passes by its timestamp for a few minutes. For that long its id is remembered, and a
+//! second message with it is refused. An id that could still pass is never forgotten to make room:
+//! when there is no room, new messages are refused instead.
+//!
+//! The window knows senders and ids, and nothing of signatures: ask it only about messages that are
+//! known to be their sender's, or anyone could use up the ids of others. It reads no clock.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::error::Refusal;
+use crate::hex;
+use crate::id::{DelegateId, MessageId};
+use crate::time::Timestamp;
+
+/// How long messages pass, and how many are remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayLimits {
+    /// How far in the past a timestamp may lie.
+    pub past_ms: u64,
+    /// How far in the future, for clocks that disagree.
+    pub future_ms: u64,
+    pub max_per_sender: usize,
+    pub max_in_total: usize,
+}
+
+impl Default for ReplayLimits {
+    fn default() -> Self {
+        Self {
+            // Long enough for a message that waited for a connection, short enough to remember all of it.
+            past_ms: 5 * 60 * 1000,
+            future_ms: 60 * 1000,
+            // Three thousand messages a second, all through the window. An id takes some 60 bytes.
+            max_per_sender: 1 << 20,
+            max_in_total: 1 << 21,
+        }
+    }
+}
+
+/// The messages that were let in and could still pass.
+#[derive(Clone, Debug)]
+pub struct ReplayWindow {
+    limits: ReplayLimits,
+    senders: HashMap<Arc<str>, HashSet<Seen>>,
+    /// The same by the second in which they can be forgotten.
+    by_second: BTreeMap<u64, Vec<(Arc<str>, Seen)>>,
+    total: usize,
+    /// What could pass until before this second may be forgotten, so it is refused, also when the
+    /// clock is set back.
+    forgotten_second: u64,
+}
+
+/// One message that was let in. Kept and given back after a restart, it is refused then, too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayRecord {
+    pub sender: DelegateId,
+    /// Stands for the message id, at a length that no peer chooses: 32 hexadecimal digits.
+    pub digest: String,
+    /// From then on its timestamp keeps it out, and the record is of no use.
+    pub forget_at: Timestamp,
+}
+
+/// Why a message is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayFault {
+    TooOld {
+        sent_at: Timestamp,
+        now: Timestamp,
+    },
+    TooNew {
+        sent_at: Timestamp,
+        now: Timestamp,
+    },
+    /// The sender has used that id before.
+    Replayed,
+    /// There is no room for another message of this sender.
+    SenderFull,
+    /// There is no room for another message of anyone.
+    Full,
+}
+
+impl ReplayFault {
+    /// The code that the peer is told.
+    pub fn refusal(self) -> Refusal {
+        match self {
+            ReplayFault::TooOld { .. } | ReplayFault::TooNew { .. } => {
+                Refusal::TimestampOutOfWindow
+            }
+            ReplayFault::Replayed => Refusal::ReplayDetected,
+            ReplayFault::SenderFull | ReplayFault::Full => Refusal::LimitReached,
+        }
+    }
+}
+
+impl fmt::Display for ReplayFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReplayFault::TooOld { sent_at, now } => {
+                write!(f, "the message is from {sent_at}, which is too long ago at {now}")
+            }
+            ReplayFault::TooNew { sent_at, now } => {
+                write!(f, "the message is from {sent_at}, which is yet to come at {now}")
+            }
+            ReplayFault::Replayed => f.write_str("a message with this id was received before"),
+            ReplayFault::SenderFull => {
+                f.write_str("too many messages from this delegate within a few minutes")
+            }
+            ReplayFault::Full => f.write_str("too many messages within a few minutes"),
+        }
+    }
+}
+
+impl std::error::Error for ReplayFault {}
+
+/// The beginning of a hash over sender and message id. Finding a second id for one takes 2^128 tries,
+/// and a sender that looks for two of its own that agree only shuts itself out.
+type Seen = [u8; 16];
+
+impl ReplayWindow {
+    pub fn new(limits: ReplayLimits) -> Self {
+        Self {
+            limits,
+            senders: HashMap::new(),
+            by_second: BTreeMap::new(),
+            total: 0,
+            forgotten_second: 0,
+        }
+    }
+
+    /// The window as it was before a restart. `last_seen` is the latest time at which the old one was
+    /// asked: what it may have forgotten by then stays refused.
+    ///
+    /// What was let in is remembered, whatever the limits; they hold for what comes next. A record
+    /// whose digest is none is left out.
+    pub fn restore(
+        limits: ReplayLimits,
+        records: impl IntoIterator<Item = ReplayRecord>,
+        last_seen: Timestamp,
+    ) -> Self {
+        let mut window = Self::new(limits);
+        window.forgotten_second = last_seen.millis() / SECOND;
+        for ReplayRecord { sender, digest, forget_at } in records {
+            let second = forget_at.millis() / SECOND;
+            if let Some(seen) = hex::decode(&digest)
+                && second > window.forgotten_second
+            {
+                window.remember(sender.as_str(), seen, second);
+            }
+        }
+        window
+    }
+
+    /// Lets a message in once.
+    pub fn admit(
+        &mut self,
+        sender: &DelegateId,
+        message_id: &MessageId,
+        sent_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<ReplayRecord, ReplayFault> {
+        self.forget(now);
+        self.check_time(sent_at, now)?;
+        let seen = digest(sender, message_id);
+        let of_sender = self.senders.get(sender.as_str());
+        if of_sender.is_some_and(|it| it.contains(&seen)) {
+            return Err(ReplayFault::Replayed);
+        }
+        if of_sender.map_or(0, HashSet::len) >= self.limits.max_per_sender {
+            return Err(ReplayFault::SenderFull);
+        }
+        if self.total >= self.limits.max_in_total {
+            return Err(ReplayFault::Full);
+        }
+        let second = self.passes_until(sent_at) / SECOND + 1;
+        self.remember(sender.as_str(), seen, second);
+        Ok(record(sender.clone(), seen, second))
+    }
+
+    /// Whether a message of that time passes, whatever its id.
+    pub fn check_time(&self, sent_at: Timestamp, now: Timestamp) -> Result<(), ReplayFault> {
+        let passes_until = self.passes_until(sent_at);
+        if passes_until < now.millis() || passes_until / SECOND < self.forgotten_second {
+            return Err(ReplayFault::TooOld { sent_at, now });
+        }
+        if sent_at > now.plus_millis(self.limits.future_ms) {
+            return Err(ReplayFault::TooNew { sent_at, now });
+        }
+        Ok(())
+    }
+
+    /// What is remembered, the first to be forgotten first.
+    pub fn records(&self) -> impl Iterator<Item = ReplayRecord> {
+        self.by_second.iter().flat_map(|(second, seen)| {
+            seen.iter().filter_map(|(sender, seen)| {
+                Some(record(DelegateId::new(&**sender).ok()?, *seen, *second))
+            })
+        })
+    }
+
+    /// How many messages are remembered.
+    pub fn len(&self) -> usize {
+        self.total
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// The last moment at which a message passes by its timestamp.
+    fn passes_until(&self, sent_at: Timestamp) -> u64 {
+        sent_at.plus_millis(self.limits.past_ms).millis()
+    }
+
+    fn remember(&mut self, sender: &str, seen: Seen, second: u64) {
+        // The name is kept once for all messages of a sender.
+        let name = match self.senders.get_key_value(sender) {
+            Some((name, _)) => Arc::clone(name),
+            None => Arc::from(sender),
+        };
+        if self.senders.entry(Arc::clone(&name)).or_default().insert(seen) {
+            self.total += 1;
+            self.by_second.entry(second).or_default().push((name, seen));
+        }
+    }
+
+    /// Forgets the seconds that are over. Each message is touched once in its life.
+    fn forget(&mut self, now: Timestamp) {
+        while let Some(oldest) = self.by_second.first_entry()
+            && *oldest.key() <= now.millis() / SECOND
+        {
+            self.forgotten_second = self.forgotten_second.max(*oldest.key());
+            for (sender, seen) in oldest.remove() {
+                let Some(of_sender) = self.senders.get_mut(&sender) else { continue };
+                self.total -= usize::from(of_sender.remove(&seen));
+                if of_sender.is_empty() {
+                    self.senders.remove(&sender);
+                } else if of_sender.len() < of_sender.capacity() / 8 {
+                    // Room that a burst needed is given back.
+                    of_sender.shrink_to_fit();
+                }
+            }
+        }
+    }
+}
+
+fn record(sender: DelegateId, seen: Seen, second: u64) -> ReplayRecord {
+    let forget_at = Timestamp::from_millis(second.saturating_mul(SECOND));
+    ReplayRecord { sender, digest: hex::encode(&seen), forget_at }
+}
+
+fn digest(sender: &DelegateId, message_id: &MessageId) -> Seen {
+    let mut hash = Sha256::new();
+    // The length keeps the two apart.
+    hash.update((sender.as_str().len() as u64).to_be_bytes());
+    hash.update(sender.as_str());
+    hash.update(message_id.as_str());
+    let hash: [u8; 32] = hash.finalize().into();
+    let mut seen = [0; 16];
+    seen.copy_from_slice(&hash[..16]);
+    seen
+}
+
+/// In milliseconds.
+const SECOND: u64 = 1000;

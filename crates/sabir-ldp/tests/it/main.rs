@@ -1,0 +1,30 @@
+//! The integration tests of sabir-ldp, in one binary.
+
+mod cards;
+mod delegate_contracts;
+mod delegate_records;
+mod delegate_sessions;
+mod delegate_tasks;
+mod envelopes;
+mod hostile;
+mod initiator;
+mod machine_hostile;
+mod machine_refusals;
+mod machine_rules;
+mod machine_transcript;
+mod made;
+mod negotiation;
+mod node;
+mod payloads;
+mod refusals;
+mod replay;
+mod round_trips;
+mod schema;
+mod security_rules;
+mod signing;
+mod signing_vectors;
+mod sim;
+mod times;
+mod trust;
+mod vectors;
+mod wire_rules;
