@@ -13,6 +13,7 @@ mod mode;
 mod payload;
 mod provenance;
 mod read;
+mod route;
 mod time;
 mod value;
 
@@ -36,5 +37,12 @@ pub use payload::{
     PayloadError,
 };
 pub use provenance::{Evidence, LineageHop, Provenance, VerificationStatus};
+pub use route::{
+    Admission, Attempt, AttemptState, Breaker, BreakerSettings, CallBudget, Choice, Claims,
+    Estimate, EvidenceError, Exploration, FailureKind, Filter, GivenUp, Listing, PassedOver,
+    PathLimits, Plan, PlanInput, PlanOutput, PlanSettings, Ranked, Request, RouteError, Router,
+    RouterSettings, Strategy, Tally, TallyRecord, TaskOutcome, Verdict, Why, check_path,
+    extend_path, tier_cost_usd,
+};
 pub use time::{Stamp, TimeError, Timestamp};
 pub use value::{HexBytes, KeyBytes, Score, SignatureBytes};
