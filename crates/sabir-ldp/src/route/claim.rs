@@ -55,7 +55,7 @@ impl Claims {
             }
         };
         let cost_usd = match self.cost_usd {
-            None => Held { value: tier_cost_usd(CostTier::High), strength: 1.0 },
+            None => Held { value: UNKNOWN_COST_USD, strength: 1.0 },
             Some(claim) => {
                 let believed = bounded_cost(claim.max(LEAST_CLAIMED_COST_USD) * doubt);
                 Held { value: believed, strength }
@@ -102,6 +102,8 @@ pub fn tier_cost_usd(tier: CostTier) -> f64 {
 const UNKNOWN_QUALITY: Held = Held { value: 0.4, strength: 2.0 };
 /// Slower than most who say how slow they are.
 const UNKNOWN_LATENCY_MS: f64 = 30_000.0;
+/// As dear as somebody who says to be in the high tier: silence is not to pay.
+const UNKNOWN_COST_USD: f64 = 0.3;
 /// No claim goes below these; only a record does. A card that says zero has more often been left
 /// unfilled than priced.
 const LEAST_CLAIMED_LATENCY_MS: f64 = 50.0;

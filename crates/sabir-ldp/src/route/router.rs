@@ -381,17 +381,20 @@ impl Router {
         let loose = tallies.into_iter().map(|(skill, tally)| ((delegate.clone(), skill), tally));
         self.loose.extend(loose);
         let Some(now) = latest.filter(|_| self.loose.len() > most) else { return };
-        // The half that weighs least goes, so that this work is not done again for a while.
+        // Half of them go, so that this work is not done again for a while: those that weigh least.
         let half_life_ms = self.settings.half_life_ms;
         let weight = |tally: &Tally| tally.tries * decay(tally.as_of, now, half_life_ms);
         let mut weights: Vec<f64> = self.loose.values().map(weight).collect();
-        weights.sort_unstable_by(f64::total_cmp);
-        let least = weights[weights.len() / 2];
-        let mut room = most.div_ceil(2);
+        weights.sort_unstable_by(|a, b| b.total_cmp(a));
+        let room = most.div_ceil(2);
+        let least = weights.get(room).copied().unwrap_or_default();
+        // Of those that weigh the same at the edge, as many stay as there is room for.
+        let mut equals = room - weights.partition_point(|weight| *weight > least);
         self.loose.retain(|_, tally| {
-            let stays = room > 0 && weight(tally) >= least;
-            room -= usize::from(stays);
-            stays
+            let weight = weight(tally);
+            let fits = weight == least && equals > 0;
+            equals -= usize::from(fits);
+            weight > least || fits
         });
     }
 

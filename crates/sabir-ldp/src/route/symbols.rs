@@ -114,12 +114,40 @@ impl Symbols {
         self.by_text.insert(text.into(), symbol);
         symbol
     }
-
-    #[cfg(test)]
-    pub(super) fn in_use(&self) -> usize {
-        self.by_text.len()
-    }
 }
 
 /// Continents, countries, regions and towns are four.
 const MOST_PARTS: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_lie_within_their_beginnings() {
+        let mut places = Symbols::default();
+        let deep = places.claim_place("EU-west-dublin");
+        let other = places.claim_place("europe");
+        let eu = places.find_place("eu").unwrap();
+        assert!(places.is_within(deep, eu) && places.is_within(deep, deep));
+        assert!(!places.is_within(eu, deep) && !places.is_within(other, eu));
+        assert!(!places.is_within(NO_SYMBOL, eu));
+    }
+
+    #[test]
+    fn what_nobody_uses_is_forgotten() {
+        let mut places = Symbols::default();
+        let texts = ["a-b-c", "a-b", "a", "a-d", "-", "--", "", "a-b-c", &"x-".repeat(100)];
+        for _ in 0..3 {
+            let claimed = texts.map(|text| places.claim_place(text));
+            assert_eq!(places.find_place("a-b"), Some(claimed[1]));
+            for symbol in claimed {
+                places.release(symbol);
+            }
+            assert!(places.by_text.is_empty());
+            assert_eq!(places.free.len(), places.names.len());
+        }
+        // The numbers are used again.
+        assert!(places.names.len() < 30);
+    }
+}
