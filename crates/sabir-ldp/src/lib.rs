@@ -40,8 +40,8 @@ pub use provenance::{Evidence, LineageHop, Provenance, VerificationStatus};
 pub use route::{
     Admission, Attempt, AttemptState, Breaker, BreakerSettings, CallBudget, Choice, Claims,
     Estimate, EvidenceError, Exploration, FailureKind, Filter, GivenUp, Listing, PassedOver,
-    PathLimits, Plan, PlanInput, PlanOutput, PlanSettings, Ranked, Request, RouteError, Router,
-    RouterSettings, Strategy, Tally, TallyRecord, TaskOutcome, Verdict, Why, check_path,
+    PathError, PathLimits, Plan, PlanInput, PlanOutput, PlanSettings, Ranked, Request, RouteError,
+    Router, RouterSettings, Strategy, Tally, TallyRecord, TaskOutcome, Verdict, Why, check_path,
     extend_path, tier_cost_usd,
 };
 pub use time::{Stamp, TimeError, Timestamp};

@@ -22,7 +22,7 @@ pub use choice::{Choice, Filter, PassedOver, Ranked, Why};
 pub use claim::{Claims, tier_cost_usd};
 pub use estimate::{Estimate, Exploration};
 pub use evidence::{EvidenceError, Tally, TallyRecord, TaskOutcome, Verdict};
-pub use path::{PathLimits, check_path, extend_path};
+pub use path::{PathError, PathLimits, check_path, extend_path};
 pub use plan::{
     Attempt, AttemptState, FailureKind, GivenUp, Plan, PlanInput, PlanOutput, PlanSettings,
 };

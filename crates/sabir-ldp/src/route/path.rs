@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{LdpError, Refusal};
+use crate::error::Refusal;
 use crate::id::DelegateId;
 
 /// How far a task may have come.
@@ -22,36 +22,66 @@ impl Default for PathLimits {
     }
 }
 
+/// Why a task is not taken on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathError {
+    Loop,
+    TooLong { hops: usize, most_hops: usize },
+    BeyondContract { handed_on: u64, depth: u64 },
+}
+
+impl PathError {
+    /// The code that the sender gets; the text of the error is its message.
+    #[must_use]
+    pub fn refusal(self) -> Refusal {
+        match self {
+            Self::Loop => Refusal::LoopDetected,
+            Self::TooLong { .. } | Self::BeyondContract { .. } => Refusal::DepthExceeded,
+        }
+    }
+}
+
+impl std::fmt::Display for PathError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Loop => f.write_str("the task has been at this delegate before"),
+            Self::TooLong { hops, most_hops } => {
+                write!(f, "the task came by {hops} delegates; fewer than {most_hops} are allowed")
+            }
+            Self::BeyondContract { handed_on, depth } => {
+                write!(f, "the task was handed on {handed_on} times; its contract allows {depth}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PathError {}
+
 /// Whether `own` may take on a task that came by `path`, the oldest first and the sender last.
 /// `contract_depth` is the contract's `max_delegation_depth`.
 ///
 /// # Errors
 ///
-/// LOOP_DETECTED when we had it before, DEPTH_EXCEEDED when it was handed on too often: for us, or for
-/// the contract that it comes with.
+/// When we had it before, or when it was handed on too often: for us, or for the contract that it
+/// comes with.
 pub fn check_path(
     own: &DelegateId,
     path: &[DelegateId],
     limits: PathLimits,
     contract_depth: Option<u64>,
-) -> Result<(), LdpError> {
+) -> Result<(), PathError> {
     if path.contains(own) {
-        return Err(Refusal::LoopDetected.error(format!("the task has been at {own} before")));
+        return Err(PathError::Loop);
     }
-    if path.len() >= limits.most_hops {
-        let most = limits.most_hops;
-        let message =
-            format!("the task came by {} delegates; {own} allows fewer than {most}", path.len());
-        return Err(Refusal::DepthExceeded.error(message));
+    let (hops, most_hops) = (path.len(), limits.most_hops);
+    if hops >= most_hops {
+        return Err(PathError::TooLong { hops, most_hops });
     }
-    // The first in the path is whoever had the task to begin with: a contract counts the hops after it.
-    let handed_on = path.len().saturating_sub(1) as u64;
+    // The first in the path is whoever had the task to begin with: a contract counts the hops after
+    // it.
+    let handed_on = hops.saturating_sub(1) as u64;
     match contract_depth {
-        Some(depth) if handed_on > depth => {
-            let message =
-                format!("the task was handed on {handed_on} times; its contract allows {depth}");
-            Err(Refusal::DepthExceeded.error(message))
-        }
+        Some(depth) if handed_on > depth => Err(PathError::BeyondContract { handed_on, depth }),
         _ => Ok(()),
     }
 }

@@ -308,8 +308,8 @@ fn loops_are_found() {
         let mut path = path(3);
         path[at] = delegate("me");
         let error = check_path(&delegate("me"), &path, limits, None).unwrap_err();
-        assert_eq!(error.code, "LOOP_DETECTED");
-        assert!(!error.retryable);
+        assert_eq!(error.refusal().code(), "LOOP_DETECTED");
+        assert!(!error.refusal().is_retryable());
     }
     assert_eq!(check_path(&delegate("me"), &path(3), limits, None), Ok(()));
     let handed_on = extend_path(&delegate("me"), &path(2));
@@ -337,8 +337,8 @@ fn depth_is_bounded() {
     ];
     for (length, depth, passes) in rows {
         let checked = check_path(&delegate("me"), &path(length), PathLimits::default(), depth);
-        let code = checked.map_err(|error| error.code);
-        let expected = if passes { Ok(()) } else { Err("DEPTH_EXCEEDED".to_owned()) };
+        let code = checked.map_err(|error| error.refusal().code());
+        let expected = if passes { Ok(()) } else { Err("DEPTH_EXCEEDED") };
         assert_eq!(code, expected, "{length} {depth:?}");
     }
 }
