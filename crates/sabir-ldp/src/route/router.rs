@@ -130,17 +130,14 @@ impl Router {
             Some((slot, tallies)) => (slot.breaker, tallies),
             None => (Breaker::default(), BTreeMap::new()),
         };
-        let claim =
-            |symbols: &mut Symbols, name: Option<&str>, claim: fn(&mut Symbols, &str) -> _| {
-                name.map_or(NO_SYMBOL, |name| claim(symbols, name))
-            };
         let domain = listing.trust_domain.as_deref();
+        let place = card.jurisdiction.as_deref();
         let slot = Slot {
             id: card.delegate_id.clone(),
             breaker,
             available: is_available(card),
-            domain: claim(&mut self.domains, domain, Symbols::claim),
-            place: claim(&mut self.places, card.jurisdiction.as_deref(), Symbols::claim_place),
+            domain: domain.map_or(NO_SYMBOL, |name| self.domains.claim(name)),
+            place: place.map_or(NO_SYMBOL, |name| self.places.claim_place(name)),
             at: Vec::with_capacity(card.capabilities.len()),
         };
         let number = match self.free.pop() {
