@@ -32,6 +32,11 @@ pub(crate) const SCHEMAS: &[Schema] = &[
         file: "llmcp-tools.schema.json",
         text: || format!("{:#}\n", sabir_llmcp::tools_schema()),
     },
+    Schema { file: "ldp-card.schema.json", text: || format!("{:#}\n", sabir_ldp::card_schema()) },
+    Schema {
+        file: "ldp-envelope.schema.json",
+        text: || format!("{:#}\n", sabir_ldp::envelope_schema()),
+    },
     Schema { file: "queue-pair.schema.json", text: || format!("{:#}\n", sabir_engine::schema()) },
     Schema { file: "queue-pair.ts", text: sabir_engine::typescript },
 ];

@@ -226,7 +226,7 @@ impl std::fmt::Display for Refusal {
 }
 
 impl ErrorCategory {
-    const ALL: [ErrorCategory; 8] = [
+    pub const ALL: [ErrorCategory; 8] = [
         ErrorCategory::Identity,
         ErrorCategory::Capability,
         ErrorCategory::Policy,
@@ -252,7 +252,7 @@ impl ErrorCategory {
 }
 
 impl Severity {
-    const ALL: [Severity; 3] = [Severity::Warning, Severity::Error, Severity::Fatal];
+    pub const ALL: [Severity; 3] = [Severity::Warning, Severity::Error, Severity::Fatal];
 
     pub fn wire_name(self) -> &'static str {
         match self {

@@ -14,6 +14,7 @@ mod payload;
 mod provenance;
 mod read;
 mod route;
+mod schema;
 mod time;
 mod value;
 
@@ -44,5 +45,6 @@ pub use route::{
     Router, RouterSettings, Strategy, Tally, TallyRecord, TaskOutcome, Verdict, Why, check_path,
     extend_path, tier_cost_usd,
 };
+pub use schema::{card_schema, envelope_schema};
 pub use time::{Stamp, TimeError, Timestamp};
 pub use value::{HexBytes, KeyBytes, Score, SignatureBytes};

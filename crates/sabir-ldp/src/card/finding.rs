@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use sabir_base::text::clip;
 use serde::{Deserialize, Serialize};
 
 use super::IdentityCard;
@@ -44,13 +45,21 @@ impl CardReading {
 
 impl CardFinding {
     pub(super) fn note(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { gravity: Gravity::Note, pointer: pointer.into(), message: message.into() }
+        Self::new(Gravity::Note, &pointer.into(), &message.into())
     }
 
     pub(super) fn error(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { gravity: Gravity::Error, pointer: pointer.into(), message: message.into() }
+        Self::new(Gravity::Error, &pointer.into(), &message.into())
+    }
+
+    /// Both may quote a key as long as the card.
+    fn new(gravity: Gravity, pointer: &str, message: &str) -> Self {
+        let pointer = clip(pointer, MAX_QUOTED).into_owned();
+        Self { gravity, pointer, message: clip(message, MAX_QUOTED).into_owned() }
     }
 }
+
+const MAX_QUOTED: usize = 400;
 
 impl fmt::Display for CardFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use sabir_base::json::{JsonError, JsonFault};
+use sabir_base::text::clip;
 use serde::{Deserialize, Serialize};
 
 use super::MessageType;
@@ -44,8 +45,9 @@ impl Malformed {
         };
         Self {
             fault,
-            pointer: error.pointer,
-            message: error.message,
+            // Both may quote a key as long as the message, and both go into answers and logs.
+            pointer: clip(&error.pointer, MAX_QUOTED).into_owned(),
+            message: clip(&error.message, MAX_QUOTED).into_owned(),
             message_id: None,
             session_id: None,
             from: None,
@@ -54,6 +56,8 @@ impl Malformed {
         }
     }
 }
+
+const MAX_QUOTED: usize = 400;
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -96,7 +96,7 @@ impl Frame {
         fields.shift_remove(INSTRUCTION);
         let graph = Graph::of_fields(fields).ok()?;
         // A graph that would be said as another frame does not travel in this one.
-        let same = graph.to_frame().is_ok_and(|frame| same_frame(&frame, self));
+        let same = graph.to_frame().is_ok_and(|frame| frame == *self);
         same.then_some(graph)
     }
 
@@ -192,11 +192,6 @@ fn push_properties(out: &mut String, properties: &Map<String, Value>) {
         out.push_str(&said.collect::<Vec<_>>().join(", "));
     }
     out.push('\n');
-}
-
-/// The same fields in the same order.
-fn same_frame(left: &Frame, right: &Frame) -> bool {
-    left.fields().iter().eq(right.fields().iter())
 }
 
 /// The type of a task that is nothing but a text.

@@ -1,5 +1,7 @@
 //! Evidence: how outcomes add up, age, merge and come back, and how it ends for those who lie.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::fmt::Write as _;
 
 use expect_test::expect;

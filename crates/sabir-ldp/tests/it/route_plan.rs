@@ -1,5 +1,7 @@
 //! Failover, hedging, breakers and paths, as transcripts.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};

@@ -1,5 +1,7 @@
 //! Delegates for the tests of the router: made in a line, or read from a script.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::collections::BTreeMap;
 
 use sabir_ldp::{

@@ -1,0 +1,108 @@
+//! Whatever a peer sends, it gets an answer: no panic, no endless loop, no superlinear time.
+
+use proptest::prelude::*;
+use sabir_ldp::{IdentityCard, Received};
+use serde_json::{Map, Value};
+
+use crate::made::{any_json, card, envelope};
+
+/// Puts `with` where the `at`-th value of a JSON text stands, counted in the order of writing.
+fn replaced(value: &mut Value, at: &mut usize, with: &Value) -> bool {
+    if *at == 0 {
+        *value = with.clone();
+        return true;
+    }
+    *at -= 1;
+    match value {
+        Value::Array(items) => items.iter_mut().any(|item| replaced(item, at, with)),
+        Value::Object(fields) => fields.values_mut().any(|field| replaced(field, at, with)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// LD-W5: any text gets an answer.
+    #[test]
+    fn any_text_gets_an_answer(text in "\\PC{0,200}|[\\[\\]{}\":,a-z0-9\\\\]{0,200}") {
+        let _ = Received::read(&text);
+        let _ = IdentityCard::check(&text);
+    }
+
+    /// LD-W5: a message in which one value was changed is read, or refused with a place that exists
+    /// in it.
+    #[test]
+    fn one_wrong_value_is_found(made in envelope(), at in 0_usize..80, with in any_json()) {
+        let mut value = made.to_value();
+        replaced(&mut value, &mut { at }, &with);
+        match Received::read(&value.to_string()) {
+            Ok(received) => {
+                let again = Received::read(&received.envelope.to_text());
+                prop_assert!(again.is_ok_and(|again| again.envelope == received.envelope));
+            }
+            Err(malformed) => {
+                prop_assert!(value.pointer(&malformed.pointer).is_some(), "{}", malformed);
+                prop_assert!(malformed.message.len() < 400, "{}", malformed);
+            }
+        }
+    }
+
+    /// LD-W20: the same of cards.
+    #[test]
+    fn one_wrong_value_of_a_card_is_found(made in card(), at in 0_usize..60, with in any_json()) {
+        let mut value = made.to_value();
+        replaced(&mut value, &mut { at }, &with);
+        let reading = IdentityCard::check(&value.to_string());
+        for finding in &reading.findings {
+            prop_assert!(value.pointer(&finding.pointer).is_some(), "{}", finding);
+        }
+        if let Some(card) = reading.card {
+            prop_assert_eq!(IdentityCard::check(&card.to_text()).card, Some(card));
+        }
+    }
+
+    /// LD-W2: unknown keys, and null for any key that may be missing, change nothing.
+    #[test]
+    fn unknown_keys_change_nothing(made in envelope(), extra in any_json()) {
+        let mut value = made.to_value();
+        for place in ["", "/body", "/body/config", "/body/error", "/body/provenance", "/provenance"] {
+            if let Some(Value::Object(fields)) = value.pointer_mut(place) {
+                fields.insert("x_unknown".to_owned(), extra.clone());
+                fields.insert("x_null".to_owned(), Value::Null);
+            }
+        }
+        let read = Received::read(&value.to_string());
+        prop_assert_eq!(read.ok().map(|received| received.envelope), Some(made));
+    }
+}
+
+/// LD-W3: large messages of every kind are answered; a superlinear reader would not end.
+#[test]
+fn large_messages_end() {
+    let many_keys: Map<String, Value> =
+        (0..200_000).map(|index| (format!("k{index}"), Value::Null)).collect();
+    let base = serde_json::json!({
+        "message_id": "m", "from": "a", "timestamp": "2026-11-16T12:00:00Z",
+        "body": { "type": "TASK_SUBMIT", "task_id": "t", "skill": "s" },
+    });
+    let mut wide = base.clone();
+    if let Value::Object(fields) = &mut wide {
+        fields.extend(many_keys.clone());
+    }
+    assert!(Received::read(&wide.to_string()).is_ok());
+    let mut input = base.clone();
+    input["body"]["input"] = Value::Object(many_keys);
+    assert!(Received::read(&input.to_string()).is_ok());
+    let mut list = base.clone();
+    list["body"] = serde_json::json!({
+        "type": "HELLO", "delegate_id": "a", "supported_modes": vec!["text"; 200_000],
+    });
+    assert!(Received::read(&list.to_string()).is_err());
+    let key = "k".repeat(1_000_000);
+    let twice = format!("{{\"{key}\":1,\"{key}\":2}}");
+    assert!(Received::read(&twice).is_err_and(|why| why.to_string().len() < 1000));
+    let mut long = base;
+    long["message_id"] = "x".repeat(4_000_000).into();
+    assert!(Received::read(&long.to_string()).is_err());
+}
