@@ -18,6 +18,7 @@ mod middle;
 mod plain;
 mod prose;
 mod report;
+mod routing;
 mod scaling;
 mod sessions;
 mod streams;
@@ -36,7 +37,7 @@ const HELP: &str = "\
 Measures Sabir beside its peers and prints a table.
 
 Usage: sabir-bench [--quick] [--json FILE]
-       sabir-bench streams|journal|sessions|capture|library|citations [--quick] [--json FILE]
+       sabir-bench streams|journal|sessions|capture|library|citations|routing [--quick] [--json FILE]
        sabir-bench tokens [--check] [--json FILE]
 
   --quick      a few milliseconds each: shows that everything runs, measures nothing
@@ -48,6 +49,7 @@ Usage: sabir-bench [--quick] [--json FILE]
   capture      measures reading the saved pages
   library      measures a collection of 1,000 sources
   citations    measures the citation verifier
+  routing      measures the choice among 100,000 cards
   tokens       counts what the notations cost in tokens, and writes docs/benchmarks/tokens.md
     --check      writes nothing; fails when the committed page is out of date
 ";
@@ -111,6 +113,7 @@ enum Part {
     Capture,
     Library,
     Citations,
+    Routing,
 }
 
 impl Part {
@@ -122,6 +125,7 @@ impl Part {
             "capture" => Self::Capture,
             "library" => Self::Library,
             "citations" => Self::Citations,
+            "routing" => Self::Routing,
             _ => anyhow::bail!("nothing to measure is called {name:?}"),
         })
     }
@@ -155,6 +159,10 @@ impl Part {
                 let citations = citations::measure(effort)?;
                 (citations.table(), serde_json::to_value(&citations)?)
             }
+            Self::Routing => {
+                let routing = routing::measure(effort)?;
+                (routing.table(), serde_json::to_value(&routing)?)
+            }
         };
         print!("{table}");
         match json {
@@ -181,6 +189,7 @@ fn run_all(json: &Path, effort: Effort) -> anyhow::Result<()> {
         capture: capture::measure(effort)?,
         library: library::measure(json, effort)?,
         citations: citations::measure(effort)?,
+        routing: routing::measure(effort)?,
     };
     let journal = journal::measure(&corpus, json, effort)?;
     let report = Report::new(&cases, &corpus, &times, &counts, &scaling, &journal);

@@ -12,6 +12,7 @@ use crate::citations::Citations;
 use crate::corpus::Corpus;
 use crate::journal::Journal;
 use crate::library::LibraryTimes;
+use crate::routing::Routing;
 use crate::scaling::Scaling;
 use crate::streams::{self, StreamRow};
 
@@ -27,12 +28,17 @@ pub(crate) struct More {
     pub(crate) capture: Capture,
     pub(crate) library: LibraryTimes,
     pub(crate) citations: Citations,
+    pub(crate) routing: Routing,
 }
 
 impl More {
     pub(crate) fn table(&self) -> String {
-        let Self { streams, capture, library, citations } = self;
-        streams::table(streams) + &capture.table() + &library.table() + &citations.table()
+        let Self { streams, capture, library, citations, routing } = self;
+        streams::table(streams)
+            + &capture.table()
+            + &library.table()
+            + &citations.table()
+            + &routing.table()
     }
 }
 
@@ -138,10 +144,11 @@ impl<'r> Report<'r> {
                 })
             })
             .collect();
-        let More { streams, capture, library, citations } = more;
+        let More { streams, capture, library, citations, routing } = more;
         let numbers = json!({
             "rows": rows, "scaling": scaling, "journal": journal_numbers(self.journal),
             "streams": streams, "capture": capture, "library": library, "citations": citations,
+            "routing": routing,
         });
         write_numbers(path, &numbers)
     }

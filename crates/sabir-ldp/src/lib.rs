@@ -19,6 +19,7 @@ mod payload;
 mod provenance;
 mod read;
 mod replay;
+mod route;
 mod schema;
 mod seal;
 mod sign;
@@ -59,6 +60,13 @@ pub use payload::{
 };
 pub use provenance::{Evidence, LineageHop, Provenance, RecordSignature, VerificationStatus};
 pub use replay::{ReplayFault, ReplayLimits, ReplayRecord, ReplayWindow};
+pub use route::{
+    Attempt, AttemptState, Breaker, BreakerGate, BreakerSettings, CallBudget, Choice, Claims,
+    Estimate, EvidenceError, Exploration, FailureKind, Filter, GivenUp, Listing, PassedOver,
+    PathError, PathLimits, Plan, PlanInput, PlanOutput, PlanSettings, Ranked, Request, RouteError,
+    Router, RouterSettings, Strategy, Tally, TallyRecord, TaskOutcome, Verdict, Why, check_path,
+    extend_path, tier_cost_usd,
+};
 pub use schema::{card_schema, envelope_schema};
 pub use seal::{Seal, SealError};
 pub use sign::{

@@ -71,6 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sabir-document",
             "sabir-llmcp",
             "sabir-extractive",
+            "sabir-ldp",
             "sabir-engine",
             "sabir-store",
             "sabir-capture",

@@ -4,6 +4,7 @@
 use crate::card::IdentityCard;
 use crate::contract::Budget;
 use crate::replay::ReplayLimits;
+use crate::route::PathLimits;
 use crate::trust::Trust;
 
 #[derive(Debug, Clone)]
@@ -39,8 +40,8 @@ pub struct DelegateLimits {
     pub finished: usize,
     /// Earlier tasks of the session that an order names.
     pub history: usize,
-    /// How often a task may have been handed on before it came here.
-    pub depth: usize,
+    /// How far a task may have come.
+    pub path: PathLimits,
     /// What the tasks of one session may spend together.
     pub session_budget: Budget,
     /// How long a stopped task may take to say what it had.
@@ -70,7 +71,7 @@ impl Default for DelegateLimits {
             // About 20 MB of ids and digests.
             finished: 100_000,
             history: 32,
-            depth: 8,
+            path: PathLimits::default(),
             session_budget: Budget::default(),
             // A process group is killed in less; a model call is abandoned at once.
             stop_ms: 5_000,

@@ -16,6 +16,7 @@ use crate::id::{DelegateId, SessionId};
 use crate::mode::PayloadMode;
 use crate::moment::Moment;
 use crate::payload::Payload;
+use crate::route::check_path;
 use crate::value::HexBytes;
 
 impl Delegate {
@@ -148,21 +149,10 @@ impl Delegate {
     }
 
     fn check_path(&self, path: &[DelegateId], contract: Option<&Contract>) -> Result<(), Declined> {
-        if path.contains(&self.settings.card.delegate_id) {
-            return Err(Refusal::LoopDetected.because("this delegate handed the task on before"));
-        }
-        // The first hop is how the task came to be; those after it handed it on.
-        let handed_on = path.len().saturating_sub(1);
         let agreed = contract.and_then(|contract| contract.policy.max_delegation_depth);
-        let most = agreed.map_or(self.settings.limits.depth as u64, |agreed| {
-            agreed.min(self.settings.limits.depth as u64)
-        });
-        if handed_on as u64 > most {
-            let error =
-                format!("the task was handed on {handed_on} times, and may be {most} times");
-            return Err(Refusal::DepthExceeded.because(error));
-        }
-        Ok(())
+        let (own, limits) = (&self.settings.card.delegate_id, self.settings.limits.path);
+        check_path(own, path, limits, agreed)
+            .map_err(|error| error.refusal().because(error.to_string()))
     }
 
     fn check_contract(&self, contract: Option<&Contract>) -> Result<(), Declined> {
