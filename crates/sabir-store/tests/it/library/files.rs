@@ -70,7 +70,7 @@ fn other_files_are_left_alone() {
     fs::remove_file(&path).unwrap();
     drop(open(home.path()));
     raw(home.path()).execute_batch("PRAGMA user_version = 99").unwrap();
-    expect!["HOME/library.db was written by a newer sabir (schema 99, this one knows 2); update sabir, or use another home with --home DIR"]
+    expect!["HOME/library.db was written by a newer sabir (schema 99, this one knows 3); update sabir, or use another home with --home DIR"]
         .assert_eq(&refused(home.path()));
     assert!(matches!(
         Library::open(home.path(), ids()),

@@ -57,10 +57,10 @@ fn a_person_at_the_terminal_is_asked() {
         for line in keys.split_inclusive('\n') {
             terminal.press(line);
         }
-        terminal.until("Done.");
         let word =
             if artifacts == 1 { "artifact.save: ok" } else { "artifact.save: denied by you" };
         terminal.until(word);
+        terminal.until("Done.");
         assert_eq!(terminal.exit_code(), Some(0), "{}", terminal.shown);
         assert_eq!(library.artifacts(None, None, 10).unwrap().len(), artifacts);
         assert_eq!(rows(&library).last().unwrap().approval, last);
@@ -72,7 +72,8 @@ fn a_person_at_the_terminal_is_asked() {
 fn a_late_yes_is_written_down_as_late() {
     let study = Study::with_pages(&[("/tides", TIDES)]);
     study.capture(&["/tides"]);
-    let mut terminal = ask_at_terminal(&study, &obeys(saves()));
+    let model = obeys(saves());
+    let mut terminal = ask_at_terminal(&study, &model);
     terminal.until("Allow it? [y]es [n]o: ");
     // The clock of another process has gone on.
     let library = study.library();
