@@ -135,10 +135,10 @@ const PLACE: u32 = 0xF_0000;
 const PLACE_END: u32 = PLACE + 127;
 
 /// The parts between marks that stand in no parentheses and no brackets.
-pub(crate) fn split_outside<'a>(
-    text: &'a str,
+pub(crate) fn split_outside(
+    text: &str,
     is_mark: impl Fn(char) -> bool,
-) -> impl Iterator<Item = &'a str> {
+) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;

@@ -1,5 +1,6 @@
 //! Trees and JSON: what is written is read, and what does not belong is named with its place.
 
+#![expect(clippy::disallowed_methods, reason = "tests read the committed files")]
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read fails the test")]
 
 use expect_test::{Expect, expect};

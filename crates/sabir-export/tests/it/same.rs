@@ -35,8 +35,7 @@ fn titles_and_quotes_stand_on_one_line() {
 /// LC-O1: where a file lies is in no form.
 #[test]
 fn of_a_file_only_the_name_is_told() {
-    for (url, name) in [("/home/somebody/secret/notes.md", "notes.md"), ("C:\\me\\a.txt", "a.txt")]
-    {
+    for (url, name) in [("/data/papers/secret/notes.md", "notes.md"), ("C:\\me\\a.txt", "a.txt")] {
         let mut artifact = artifact("T", "words[^1]\n\n[^1]: x");
         artifact.references[0].url = Some(url.to_owned());
         artifact.references[0].title = String::new();

@@ -202,14 +202,16 @@ fn a_worker_works_off_its_own_jobs() {
     let same = second.enqueue(&id, &urls(3)[..1], r#"{"b":2}"#, missing, 20).unwrap();
     let job_id = queued(&enqueued[0]).clone();
     assert_eq!(same[0].queueing, Queueing::AlreadyQueued(job_id.clone()));
-    let state = second.follow(&[job_id.clone()], r#"{"b":2}"#, 20).unwrap().remove(0).unwrap();
+    let state =
+        second.follow(std::slice::from_ref(&job_id), r#"{"b":2}"#, 20).unwrap().remove(0).unwrap();
     assert_eq!(state.worker.as_ref(), Some(first.id()));
     // Also after a failure it is the first one's.
     let job = first.claim_next(Some(&id), Whose::Own, 20).unwrap().unwrap();
     first.fail(&job, &fault(), Retry::At(0), 30).unwrap();
     assert_eq!(second.claim_next(None, Whose::Anyones, 30).unwrap(), None);
     drop(first);
-    let state = second.follow(&[job_id.clone()], r#"{"b":2}"#, 20).unwrap().remove(0).unwrap();
+    let state =
+        second.follow(std::slice::from_ref(&job_id), r#"{"b":2}"#, 20).unwrap().remove(0).unwrap();
     assert_eq!((state.worker.as_ref(), state.options.as_str()), (Some(second.id()), r#"{"b":2}"#));
     let own = second.claim_next(Some(&id), Whose::Own, 40).unwrap().unwrap();
     assert_eq!(own.id, job_id);

@@ -316,7 +316,7 @@ fn a_file_is_called_by_its_name() {
     let id = collection(&library, "c").id;
     let file = sabir_store::library::NewSource {
         kind: SourceKind::File,
-        ..url("/home/somebody/private/notes.txt")
+        ..url("/data/papers/private/notes.txt")
     };
     enqueue(&library, &id, &[file]);
     let worker = Worker::start(&library).unwrap();
