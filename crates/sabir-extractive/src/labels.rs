@@ -3,7 +3,7 @@
 
 use crate::draft::Passage;
 use crate::source::Page;
-use crate::text::{Kind, Unit};
+use crate::text::{Kind, Unit, labelled};
 use crate::word;
 
 /// Something with a label.
@@ -58,7 +58,7 @@ fn of_page(pages: &[Page<'_>], page: usize, pairs: &mut Vec<Pair>) {
                 }
             }
             Kind::Prose | Kind::Item => {
-                for (at, line) in lines(&unit.text) {
+                for (at, line) in lines(unit) {
                     if let Some((label, value)) = labelled(line) {
                         let start = at + line.len() - line.trim_start().len();
                         let range = start..at + line.trim_end().len();
@@ -77,24 +77,19 @@ fn of_page(pages: &[Page<'_>], page: usize, pairs: &mut Vec<Pair>) {
 
 /// The lines of a paragraph, and where they begin. Lines that were joined in Markdown are told apart by
 /// their labels, if there are several: `Price: 12 EUR Weight: 3 kg`.
-fn lines(text: &str) -> Vec<(usize, &str)> {
+fn lines(unit: &Unit) -> Vec<(usize, &str)> {
+    let text = unit.text.as_str();
     let mut starts = vec![0];
+    starts.extend(&unit.line_starts);
     let mut label_starts = Vec::new();
     let mut word_start = 0;
     for (at, c) in text.char_indices() {
-        match c {
-            '\n' => {
-                starts.push(at + 1);
-                word_start = at + 1;
+        if c == ' ' {
+            let word = &text[word_start..at];
+            if word.ends_with(':') && word.starts_with(char::is_uppercase) {
+                label_starts.push(word_start);
             }
-            ' ' => {
-                let word = &text[word_start..at];
-                if word.ends_with(':') && word.starts_with(char::is_uppercase) {
-                    label_starts.push(word_start);
-                }
-                word_start = at + 1;
-            }
-            _ => {}
+            word_start = at + 1;
         }
     }
     if label_starts.len() > 1 {
@@ -106,28 +101,10 @@ fn lines(text: &str) -> Vec<(usize, &str)> {
     starts.iter().zip(ends).map(|(&start, end)| (start, &text[start..end])).collect()
 }
 
-/// `Label: value`, `Label – value`.
-fn labelled(line: &str) -> Option<(&str, &str)> {
-    let head = &line[..line.floor_char_boundary(LABEL_BYTES)];
-    let (at, gap) = head
-        .find(": ")
-        .map(|at| (at, 2))
-        .or_else(|| head.find('：').map(|at| (at, '：'.len_utf8())))
-        .or_else(|| head.find(" – ").map(|at| (at, " – ".len())))
-        .or_else(|| head.find(" — ").map(|at| (at, " — ".len())))?;
-    let (label, value) = (&line[..at], &line[at + gap..]);
-    // A sentence with a colon is no label.
-    (word::count(label) <= LABEL_WORDS && !label.contains(". ")).then_some((label, value))
-}
-
 /// Whether a unit is one short line, as a value under a heading is.
 fn is_line(unit: &Unit) -> bool {
     matches!(unit.kind, Kind::Prose) && unit.text.len() <= LINE_BYTES
 }
-
-/// Longer is no label.
-const LABEL_BYTES: usize = 60;
-const LABEL_WORDS: usize = 6;
 
 /// Longer is no value of a heading but the text of a section.
 const LINE_BYTES: usize = 120;

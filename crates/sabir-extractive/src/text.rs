@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use sabir_document::{Block, Document, Inline, Table};
 
-use crate::sentence;
+use crate::{sentence, word};
 
 #[derive(Debug, Default)]
 pub(crate) struct Text {
@@ -21,6 +21,9 @@ pub(crate) struct Unit {
     /// The heading above, as an index into the units.
     pub(crate) heading: Option<usize>,
     pub(crate) sentences: Vec<Range<usize>>,
+    /// Where lines begin behind a line end that the page itself asked for. In the text a space stands
+    /// there.
+    pub(crate) line_starts: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +113,7 @@ impl Text {
     /// quoted is verbatim. The tree drops what a page should not have, such as control characters; a
     /// unit where it did so loses its words.
     pub(crate) fn keep_quotable(&mut self, plain: &str) {
-        // The tree has a space where the plain text has the end of a line, which is as long.
+        // Line ends are spaces in the words of a unit; both are as long.
         let spaced = plain.replace('\n', " ");
         let mut at = 0;
         let mut failures = 0;
@@ -127,6 +130,7 @@ impl Text {
                     failures += 1;
                     unit.text.clear();
                     unit.sentences.clear();
+                    unit.line_starts.clear();
                     if let Kind::Row { table, row } = unit.kind {
                         self.tables[table].rows[row].clear();
                     }
@@ -147,18 +151,21 @@ impl Text {
         }
         let above = headings.last().copied();
         headings.push(self.units.len());
-        let whole = vec![trimmed(&words)];
+        let sentences = vec![trimmed(&words)];
         let kind = Kind::Heading { level };
-        self.units.push(Unit { kind, text: words, heading: above, sentences: whole });
+        let text = words.replace('\n', " ");
+        self.units.push(Unit { kind, text, heading: above, sentences, line_starts: Vec::new() });
     }
 
     fn push(&mut self, kind: Kind, words: String, heading: Option<usize>) {
         if has_controls(&words) {
             return;
         }
-        let sentences = sentence::split(&words);
+        let line_starts: Vec<usize> = words.match_indices('\n').map(|(at, _)| at + 1).collect();
+        let text = words.replace('\n', " ");
+        let sentences = sentences(&text, &line_starts);
         if !sentences.is_empty() {
-            self.units.push(Unit { kind, text: words, heading, sentences });
+            self.units.push(Unit { kind, text, heading, sentences, line_starts });
         }
     }
 
@@ -173,7 +180,8 @@ impl Text {
             let whole = trimmed(&words);
             if !whole.is_empty() && !has_controls(&words) {
                 let kind = Kind::Row { table: index, row };
-                self.units.push(Unit { kind, text: words, heading, sentences: vec![whole] });
+                let (sentences, line_starts) = (vec![whole], Vec::new());
+                self.units.push(Unit { kind, text: words, heading, sentences, line_starts });
             }
             rows.push(cells);
         }
@@ -182,7 +190,43 @@ impl Text {
 }
 
 fn cell_words(cell: &[Inline]) -> String {
-    flatten(cell).trim().to_owned()
+    flatten(cell).replace('\n', " ").trim().to_owned()
+}
+
+/// The sentences of a paragraph. One goes on over the end of a line, as in text that was wrapped by
+/// hand; a line with a label, and the one after it, begin anew.
+fn sentences(text: &str, line_starts: &[usize]) -> Vec<Range<usize>> {
+    let ends = line_starts.iter().copied().chain([text.len()]);
+    let starts = [0].into_iter().chain(line_starts.iter().copied());
+    let (mut found, mut begin, mut was_labelled) = (Vec::new(), 0, false);
+    let mut take = |range: Range<usize>| {
+        let part = sentence::split(&text[range.clone()]);
+        found.extend(part.into_iter().map(|it| range.start + it.start..range.start + it.end));
+    };
+    for (start, end) in starts.zip(ends) {
+        let is_labelled = labelled(text[start..end].trim()).is_some();
+        if (is_labelled || was_labelled) && start > begin {
+            take(begin..start);
+            begin = start;
+        }
+        was_labelled = is_labelled;
+    }
+    take(begin..text.len());
+    found
+}
+
+/// `Label: value`, `Label – value`.
+pub(crate) fn labelled(line: &str) -> Option<(&str, &str)> {
+    let head = &line[..line.floor_char_boundary(LABEL_BYTES)];
+    let (at, gap) = head
+        .find(": ")
+        .map(|at| (at, 2))
+        .or_else(|| head.find('：').map(|at| (at, '：'.len_utf8())))
+        .or_else(|| head.find(" – ").map(|at| (at, " – ".len())))
+        .or_else(|| head.find(" — ").map(|at| (at, " — ".len())))?;
+    let (label, value) = (&line[..at], &line[at + gap..]);
+    // A sentence with a colon is no label.
+    (word::count(label) <= LABEL_WORDS && !label.contains(". ")).then_some((label, value))
 }
 
 /// The words of inline nodes, in order. A mark that points at a citation has none.
@@ -216,6 +260,10 @@ fn trimmed(text: &str) -> Range<usize> {
 pub(crate) const CELL_GAP: &str = "\t";
 
 const HEADING_LEVELS: usize = 6;
+
+/// Longer is no label.
+const LABEL_BYTES: usize = 60;
+const LABEL_WORDS: usize = 6;
 
 /// A page with more oddities than this is not quoted any further: each costs a look at all of it.
 const FAILURES: usize = 64;
