@@ -103,7 +103,7 @@ fn redact_payload(payload: &Value) -> Value {
 fn redact_value(value: &Value, key: &str, depth: usize) -> Value {
     match value {
         Value::Null => Value::Null,
-        _ if words::names_secret(key) => Value::from(REMOVED),
+        _ if words::keeps_secret(key) => Value::from(REMOVED),
         Value::Object(_) | Value::Array(_) if depth >= MAX_DEPTH => digest(value),
         Value::Object(fields) => {
             let fields = fields
@@ -152,7 +152,7 @@ fn digest(body: &Value) -> Value {
 fn without_secrets(value: &Value, key: &str, depth: usize) -> Value {
     match value {
         Value::Null => Value::Null,
-        _ if words::names_secret(key) => Value::from(REMOVED),
+        _ if words::keeps_secret(key) => Value::from(REMOVED),
         Value::Object(_) | Value::Array(_) if depth >= PREVIEW_DEPTH => Value::from("…"),
         Value::Object(fields) => {
             let shown = |(key, value): (&String, &Value)| {

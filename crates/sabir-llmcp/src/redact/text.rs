@@ -74,6 +74,13 @@ impl Scanner<'_> {
         }
         let length = shape::run(rest, |byte| is_word(byte) || byte == b'-');
         let (name, behind) = rest.split_at(length);
+        if let Some(behind) = behind.strip_prefix("://")
+            && let Some(user) = user_of(behind)
+        {
+            let start = self.at + length + "://".len();
+            self.remove(start, start + user);
+            return true;
+        }
         let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
         let value = match () {
             () if length > MAX_NAME => None,
@@ -196,6 +203,13 @@ fn is_cookie(value: &str) -> bool {
     first.split_once('=').is_some_and(|(name, _)| !name.is_empty())
 }
 
+/// How long `name:password` is at the start of what stands behind a scheme, as in `postgres://`.
+fn user_of(behind: &str) -> Option<usize> {
+    let host = shape::run(behind, |byte| byte.is_ascii_graphic() && !b"/\"'`<>@".contains(&byte));
+    let is_user = behind[host..].starts_with('@') && behind[..host].contains(':');
+    (is_user && host <= MAX_USER).then_some(host)
+}
+
 /// Whether a name is set to something.
 fn is_assigned(behind: &str) -> bool {
     behind_name(behind).starts_with(['=', ':'])
@@ -277,6 +291,9 @@ const SCHEMES: &[&str] =
 
 /// Names of headers and settings are shorter.
 const MAX_NAME: usize = 64;
+
+/// Longer is no name with a password.
+const MAX_USER: usize = 512;
 
 const HEADER_WINDOW: usize = 256;
 

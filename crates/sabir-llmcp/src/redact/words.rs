@@ -14,6 +14,15 @@ pub(super) fn names_secret(name: &str) -> bool {
         || (has_word(name, &["key"]) && has_word(name, &["access", "api", "signing"]))
 }
 
+/// Whether what stands under this key of an object is not to be stored. Wider than in a text: a key
+/// says what its value is, and nobody misses it.
+pub(super) fn keeps_secret(key: &str) -> bool {
+    names_secret(key)
+        || has_word(key, KEY_WORDS)
+        || (has_word(key, &["key"]) && has_word(key, &["private", "secret", "encryption", "auth"]))
+        || (has_word(key, &["session"]) && has_word(key, &["id", "key"]))
+}
+
 /// Whether a parameter of this name only says where a visitor came from.
 pub(super) fn names_tracking(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -129,6 +138,37 @@ const SECRET_WORDS: &[&str] = &[
     "secret",
     "sessionid",
     "token",
+];
+
+/// Beyond [`SECRET_WORDS`].
+const KEY_WORDS: &[&str] = &[
+    "auth",
+    "authorization",
+    "bearer",
+    "cookie",
+    "cookies",
+    "credential",
+    "credentials",
+    "csrf",
+    "cvc",
+    "cvv",
+    "hmac",
+    "iban",
+    "jwt",
+    "mnemonic",
+    "oauth",
+    "otp",
+    "pass",
+    "passcode",
+    "passwort",
+    "phpsessid",
+    "pin",
+    "privatekey",
+    "pw",
+    "sessid",
+    "signature",
+    "ssn",
+    "xsrf",
 ];
 
 const TRACKING_NAMES: &[&str] = &[

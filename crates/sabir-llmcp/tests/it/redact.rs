@@ -135,7 +135,32 @@ fn nothing_under_the_name_of_a_secret_is_stored() {
         assert!(!text.contains("hunter2") && !text.contains("72615243"), "{text}");
         assert!(!text.contains("true"), "{text}");
     }
-    let nothing = json!({ "password": null, "tokens": 5, "max_tokens": 7 });
+    for key in [
+        "authorization",
+        "Set-Cookie",
+        "private_key",
+        "pass",
+        "otp",
+        "bearer",
+        "jwt",
+        "auth",
+        "signature",
+        "csrf",
+        "cvv",
+        "ssn",
+        "mnemonic",
+        "pw",
+        "pin",
+        "session-id",
+        "credentials",
+    ] {
+        let stored = redact_packet(&json!({ "payload": { key: "abc 123" } })).to_string();
+        assert!(!stored.contains("abc 123"), "{key}: {stored}");
+    }
+    let nothing = json!({
+        "password": null, "tokens": 5, "max_tokens": 7, "key": "a", "opinion": 1, "passage": "b",
+        "author": "c", "session": "d", "pinned": true,
+    });
     assert_eq!(redact_packet(&nothing), nothing);
 }
 
