@@ -45,4 +45,4 @@ pub use model::{
     detect_local, probe_local,
 };
 pub use policy::{PolicyFault, PolicyFileError, load_policy, policy_file};
-pub use reading::read_private;
+pub use reading::{read_file_text, read_private, read_text};

@@ -2,7 +2,7 @@
 //! is read than was meant.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -50,10 +50,10 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
     Ok((file, facts))
 }
 
-/// All of a regular file; `None` when it holds more than that.
-pub(crate) fn read_at_most(file: &File, most: u64) -> io::Result<Option<Vec<u8>>> {
+/// All that there is to read; `None` when that is more.
+pub(crate) fn read_at_most(from: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
@@ -71,7 +71,21 @@ pub fn read_private(path: &Path, most: u64) -> Result<String, String> {
         let path = path.display();
         return Err(format!("its mode is {mode:o}, so others may use it: chmod 600 {path}"));
     }
-    let bytes = read_at_most(&file, most).map_err(|error| error.kind().to_string())?;
+    read_text(file, most)
+}
+
+/// The text of a small file, or why not.
+pub fn read_file_text(path: &Path, most: u64) -> Result<String, String> {
+    let (file, facts) = open(path).map_err(|error| error.kind().to_string())?;
+    if !facts.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    read_text(file, most)
+}
+
+/// The text that comes out of something, to its end, or why not.
+pub fn read_text(from: impl Read, most: u64) -> Result<String, String> {
+    let bytes = read_at_most(from, most).map_err(|error| error.kind().to_string())?;
     let bytes = bytes.ok_or_else(|| format!("it is larger than {most} bytes"))?;
     String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
 }

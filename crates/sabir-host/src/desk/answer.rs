@@ -214,6 +214,7 @@ impl Desk {
             offered: names.clone(),
             collection: errand.collection.clone(),
             made: BTreeSet::new(),
+            denied: BTreeSet::new(),
             calls_made: 0,
             asks_made: 0,
         };
@@ -311,7 +312,9 @@ impl Desk {
             Outcome::Allow => match self.held_to(&call.call).carry_out(&call.call, door).await {
                 Ok(payload) => {
                     self.note_opened(&call.call, &evidence).await;
-                    door.made.extend(made_by(tool, &payload));
+                    let made = made_by(tool, &payload);
+                    report.artifact_id = made.clone().filter(|it| ArtifactId::parse(it).is_some());
+                    door.made.extend(made);
                     (ToolStatus::Ok, None, payload)
                 }
                 Err(failure) => {

@@ -40,6 +40,9 @@ pub struct CallReport {
     /// Of a call that was carried out: `ok` or a code such as `STALE_HANDLE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
+    /// Of a call that made an artifact: what `sabir share` takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifact_id: Option<String>,
 }
 
 /// What one turn has done so far, and who may be asked.
@@ -55,6 +58,8 @@ pub(super) struct Door<'a> {
     pub(super) collection: Option<CollectionId>,
     /// Collections and artifacts that this turn has made, by id.
     pub(super) made: BTreeSet<String>,
+    /// What the person said no to in this turn: the tool and the digest of its arguments.
+    pub(super) denied: BTreeSet<(String, String)>,
     pub(super) calls_made: u32,
     pub(super) asks_made: u32,
 }
@@ -114,10 +119,21 @@ impl Door<'_> {
         );
         self.calls_made += 1;
         let row = judged.audit(&self.actor, now_ms());
-        self.desk.write_down(&row).await?;
         let row = match judged.decision.yields_to_approval() {
-            true => self.ask(judged, row).await?,
-            false => row,
+            true if self.denied.contains(&same_call(&row)) => {
+                let mut row = row.answered(ApprovalMark::Denied, row.at);
+                row.reason = format!("{DENIED_BEFORE}: {}", row.reason);
+                self.desk.write_down(&row).await?;
+                row
+            }
+            true => {
+                self.desk.write_down(&row).await?;
+                self.ask(judged, row).await?
+            }
+            false => {
+                self.desk.write_down(&row).await?;
+                row
+            }
         };
         Ok(CallReport {
             call_id: row.call_id,
@@ -127,6 +143,7 @@ impl Door<'_> {
             reason: row.reason,
             approval: row.approval,
             result: None,
+            artifact_id: None,
         })
     }
 
@@ -150,6 +167,9 @@ impl Door<'_> {
             },
         };
         debug_assert!(judged.is_none_or(|judged| judged.binding == binding));
+        if mark == ApprovalMark::Denied {
+            self.denied.insert(same_call(&row));
+        }
         let answered = row.answered(mark, now_ms());
         self.desk.write_down(&answered).await?;
         Ok(answered)
@@ -213,9 +233,17 @@ fn kept_question(row: &AuditRow) -> String {
     format!("{subject}: {reason}\n{}\narguments: {arguments_digest}", redact_text(preview))
 }
 
+/// What makes two calls of a turn one, whatever the model has read between them.
+fn same_call(row: &AuditRow) -> (String, String) {
+    (row.subject.clone(), row.arguments_digest.clone())
+}
+
 fn hash_of(binding: &Binding) -> Result<Hash, DeskError> {
     Hash::from_hex(&binding.to_hex()).ok_or_else(|| DeskError::refused("a binding is no hash"))
 }
 
+/// Why a person is not asked again.
+const DENIED_BEFORE: &str =
+    "this very call was denied before in this turn, so nobody is asked again";
 /// Who answers at a terminal.
 const PERSON: &str = "person";

@@ -71,7 +71,7 @@ impl Desk {
                 done = self.browse(tool) => done,
             },
             Tool::InvokeIntegration(invocation) => self.integrate(invocation, door.stop).await,
-            Tool::SaveArtifact(it) => self.save_artifact(it).await,
+            Tool::SaveArtifact(it) => self.save_artifact(it, door.collection.as_ref()).await,
             Tool::ShareArtifact(it) => self.share_to_target(it).await,
             Tool::OpenArtifact(it) => self.open_artifact(it).await,
             Tool::CreateCollection(it) => self.create_collection(it).await,

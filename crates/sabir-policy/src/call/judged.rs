@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use sabir_base::text::{clip_counted, with_hidden_shown};
+use sabir_base::text::with_hidden_shown;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -72,7 +72,7 @@ impl Judged {
             let value = leaf.text().map_or_else(|| leaf.value.to_string(), str::to_owned);
             ShownArgument {
                 argument: in_a_row(&leaf.pointer),
-                value: clip_counted(&with_hidden_shown(&value), MAX_SHOWN_BYTES).into_owned(),
+                value: with_hidden_shown(&value).into_owned(),
                 came_from: in_a_row(&source.provenance.in_words()),
             }
         });
@@ -121,24 +121,15 @@ impl Judged {
 
 impl Question {
     /// For a terminal. What others wrote never begins a line: a value that does not fit behind its
-    /// name stands on lines of its own, each with a mark in front, so that none passes for ours.
+    /// name stands on lines of its own, each with a mark in front, so that none passes for ours. Of a
+    /// long value the beginning and the end are shown, or the question would scroll away.
     pub fn in_words(&self) -> String {
         let mut words = format!("{}: {}", self.tool, self.reason);
-        for ShownArgument { argument, value, came_from } in &self.arguments {
-            // Writing to a string does not fail.
-            let argument = argument.trim_start_matches('/');
-            match rows(value, ROW_COLUMNS).as_slice() {
-                [row] if columns(argument) + columns(row) <= ROW_COLUMNS => {
-                    let _ = write!(words, "\n  {argument} = {row}");
-                }
-                rows => {
-                    let _ = write!(words, "\n  {argument} =");
-                    for row in rows {
-                        let _ = write!(words, "\n    | {row}");
-                    }
-                }
-            }
-            let _ = write!(words, "\n    ({came_from})");
+        let arguments: Vec<Laid<'_>> = self.arguments.iter().map(Laid::new).collect();
+        let lines = |most: usize| arguments.iter().map(|it| it.height(most)).sum::<usize>();
+        let most = ROW_LIMITS.into_iter().find(|most| lines(*most) <= MOST_LINES).unwrap_or(0);
+        for argument in &arguments {
+            argument.write(most, &mut words);
         }
         if self.more_arguments > 0 {
             let _ = write!(words, "\n  and {} more", self.more_arguments);
@@ -155,6 +146,80 @@ impl Question {
         }
         words
     }
+}
+
+/// An argument, laid out on lines.
+struct Laid<'a> {
+    name: &'a str,
+    rows: Vec<String>,
+    came_from: &'a str,
+}
+
+impl<'a> Laid<'a> {
+    fn new(shown: &'a ShownArgument) -> Self {
+        Self {
+            name: shown.argument.trim_start_matches('/'),
+            rows: rows(&shown.value, ROW_COLUMNS),
+            came_from: &shown.came_from,
+        }
+    }
+
+    fn fits_behind_its_name(&self) -> bool {
+        matches!(self.rows.as_slice(), [row] if columns(self.name) + columns(row) <= ROW_COLUMNS)
+    }
+
+    /// The lines that it takes where `most` are left to a value.
+    fn height(&self, most: usize) -> usize {
+        let rows = if self.fits_behind_its_name() { 0 } else { self.rows.len().min(most) };
+        rows + 2
+    }
+
+    /// What is counted and not shown has no mark in front: no value can say that of itself.
+    fn write(&self, most: usize, words: &mut String) {
+        let Self { name, rows, came_from } = self;
+        // Writing to a string does not fail.
+        let _ = match rows.as_slice() {
+            [row] if self.fits_behind_its_name() => write!(words, "\n  {name} = {row}"),
+            rows if most == 0 => {
+                let count = grouped(rows.len());
+                let room = ROW_COLUMNS.saturating_sub(columns(name) + COUNT_COLUMNS);
+                let beginning: String =
+                    rows.first().into_iter().flat_map(|row| row.chars()).take(room / 2).collect();
+                write!(words, "\n  {name} ({count} lines) = {beginning} …")
+            }
+            _ => write!(words, "\n  {name} ="),
+        };
+        if most > 0 && !self.fits_behind_its_name() {
+            let (first, left, last) = match rows.len() <= most {
+                true => (rows.len(), 0, 0),
+                // One line is for the count; of the others the beginning has more.
+                false => (most / 2, rows.len() + 1 - most, (most - 1) / 2),
+            };
+            for row in &rows[..first] {
+                let _ = write!(words, "\n    | {row}");
+            }
+            if left > 0 {
+                let _ = write!(words, "\n    … {} lines more …", grouped(left));
+            }
+            for row in &rows[rows.len() - last..] {
+                let _ = write!(words, "\n    | {row}");
+            }
+        }
+        let _ = write!(words, "\n    ({came_from})");
+    }
+}
+
+/// A number with a comma between thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// With its line ends and tabs spelled out, too.
@@ -194,5 +259,9 @@ fn columns_of(letter: char) -> usize {
 const ROW_COLUMNS: usize = 72;
 /// Who has read a hundred documents is not asked with a hundred names.
 const MOST_NAMES: usize = 4;
-/// An address is never longer, so that it is never cut.
-const MAX_SHOWN_BYTES: usize = 32 * 1024;
+/// How many lines a value may have: as many as leave the question on one screen.
+const ROW_LIMITS: [usize; 4] = [24, 12, 6, 3];
+/// What is said about the lines of a value that has to do with one.
+const COUNT_COLUMNS: usize = 20;
+/// Of all arguments, with their names and where they came from.
+const MOST_LINES: usize = 56;

@@ -267,6 +267,42 @@ fn no_value_forges_a_line_of_the_question() {
     .assert_eq(&judged.question().in_words());
 }
 
+/// LC-G26: however much a model writes, the tool, the reason and every argument stay on the screen.
+#[test]
+fn a_long_question_does_not_scroll_away() {
+    let text = |count: usize| (1..=count).map(|n| format!("line {n}\n")).collect::<String>();
+    let arguments = json!({ "title": "Kept", "markdown": text(3_000).trim_end() });
+    let question = Turn::tainted().judge("artifact.save", &arguments).question();
+    assert!(question.arguments.iter().any(|it| it.value.ends_with("line 3000")));
+    let words = question.in_words();
+    assert!(words.lines().count() <= 32, "{words}");
+    assert!(words.starts_with("artifact.save: "), "{words}");
+    for part in [
+        "\n    | line 1\n",
+        "\n    | line 12\n    … 2,977 lines more …\n    | line 2990\n",
+        "\n    | line 3000\n    (made up by the model)",
+        "\n  title = Kept\n",
+    ] {
+        assert!(words.contains(part), "{part:?}: {words}");
+    }
+    // One that fits is shown whole.
+    let arguments = json!({ "title": "Kept", "markdown": text(24).trim_end() });
+    let words = Turn::tainted().judge("artifact.save", &arguments).question().in_words();
+    assert!((1..=24).all(|n| words.contains(&format!("    | line {n}\n"))), "{words}");
+    // Many share the screen, and each is still there.
+    for (count, most) in [(3, 60), (10, 60), (32, 70)] {
+        let payload: Map<String, Value> =
+            (0..count).map(|n| (format!("field{n}"), json!(text(500)))).collect();
+        let arguments = json!({ "payload": payload });
+        let words = Turn::tainted().judge("integration.invoke", &arguments).question().in_words();
+        assert!(words.lines().count() <= most, "{count}: {words}");
+        assert!(words.lines().all(|line| line.chars().count() <= 80 || !line.contains("line 1")));
+        for n in 0..count {
+            assert!(words.contains(&format!("  payload/field{n} ")), "{count}: {words}");
+        }
+    }
+}
+
 /// LC-G45: a policy file holds for a tool of another program however it is called, and for hosts that
 /// stand in no argument of their own.
 #[test]

@@ -33,7 +33,9 @@ pub struct CollectionCounts {
     pub words: u64,
     pub versions: u64,
     pub messages: u64,
+    /// Those that are done.
     pub artifacts: u64,
+    pub failed_artifacts: u64,
 }
 
 impl Library {
@@ -123,7 +125,10 @@ impl Library {
                               (SELECT count(*) FROM source_versions AS o
                                JOIN sources AS t ON t.num = o.source WHERE t.collection = ?1),
                               (SELECT count(*) FROM chat_events WHERE collection = ?1),
-                              (SELECT count(*) FROM artifacts WHERE collection = ?1)
+                              (SELECT count(*) FROM artifacts
+                               WHERE collection = ?1 AND status = 'completed'),
+                              (SELECT count(*) FROM artifacts
+                               WHERE collection = ?1 AND status = 'failed')
                        FROM sources AS s LEFT JOIN source_versions AS v ON v.num = s.current
                        WHERE s.collection = ?1";
             let counts = first(connection, sql, [num], |row| {
@@ -135,6 +140,7 @@ impl Library {
                     versions: count(row, 4)?,
                     messages: count(row, 5)?,
                     artifacts: count(row, 6)?,
+                    failed_artifacts: count(row, 7)?,
                 })
             })?;
             Ok(counts.unwrap_or_default())

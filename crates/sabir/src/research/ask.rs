@@ -31,7 +31,7 @@ Examples:
 
 With --json one object is on standard output: {answer, citations: [{number, quote, status,
 source_id, url, start, end, title, how, link}], title, model, notes, calls}. Offsets are bytes of
-the captured Markdown.
+the captured Markdown. A call that made an artifact has its artifact_id, for sabir share.
 
 Exit codes:
   0  there is an answer, which may be that your sources do not say
@@ -127,7 +127,8 @@ fn tell_calls(calls: &[CallReport], notes: &mut Notes) {
 
 fn in_words(call: &CallReport) -> String {
     if let Some(result) = &call.result {
-        return result.clone();
+        let made = call.artifact_id.iter();
+        return made.fold(result.clone(), |words, id| format!("{words}, {id}"));
     }
     let CallReport { reason, outcome, .. } = call;
     let why = match call.approval {

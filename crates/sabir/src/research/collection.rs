@@ -5,7 +5,7 @@ use std::io::Write as _;
 use clap::{Args, Subcommand};
 use sabir_base::text::one_line;
 use sabir_host::{open_library, open_library_to_read, written};
-use sabir_store::library::{Collection, Library, LibraryError, Source, SourceStatus};
+use sabir_store::library::{Artifact, Collection, Library, LibraryError, Source, SourceStatus};
 use serde_json::json;
 
 use super::versions::{Wants, show_source};
@@ -57,12 +57,13 @@ pub(crate) struct ListArgs {
     home: HomeArgs,
 }
 
-/// Show a collection and its sources
+/// Show a collection, its sources and its artifacts
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   sabir collection show tides
   sabir collection show tides --json | jq -r '.sources[].url'
+  sabir collection show tides --json | jq -r '.artifacts[].id'
   sabir collection show tides --source src_0123456789abcdef --diff")]
 pub(crate) struct ShowArgs {
     /// Its name or id
@@ -168,11 +169,13 @@ impl ShowArgs {
         }
         let counts = library.collection_counts(&collection.id)?;
         let sources = all_sources(&library, &collection)?;
+        let artifacts = all_artifacts(&library, &collection)?;
         if self.json {
             let listed: Vec<_> = sources.iter().map(source_json).collect();
+            let made: Vec<_> = artifacts.iter().map(artifact_json).collect();
             let object = json!({
                 "id": collection.id, "title": collection.title, "tags": collection.tags,
-                "counts": counts, "sources": listed,
+                "counts": counts, "sources": listed, "artifacts": made,
                 "created_at": written(collection.created_at_ms),
                 "updated_at": written(collection.updated_at_ms),
             });
@@ -180,7 +183,7 @@ impl ShowArgs {
             return Ok(Exit::Done);
         }
         writeln!(output, "{}  {}", collection.id, one_line(&collection.title, 200))?;
-        writeln!(
+        write!(
             output,
             "{} captured, {} waiting, {} failed; {} words, {} questions and answers, {} artifacts",
             counts.captured,
@@ -190,6 +193,10 @@ impl ShowArgs {
             counts.messages,
             counts.artifacts
         )?;
+        if counts.failed_artifacts > 0 {
+            write!(output, " and {} failed ones", counts.failed_artifacts)?;
+        }
+        writeln!(output)?;
         for source in &sources {
             let status = source.status.as_str();
             write!(output, "{}  {status:8}  {}", source.id, one_line(&source.title, 70))?;
@@ -197,6 +204,15 @@ impl ShowArgs {
                 write!(output, "  {}", one_line(address, 200))?;
             }
             if let Some(fault) = &source.fault {
+                write!(output, "  ({})", one_line(&fault.text, 120))?;
+            }
+            writeln!(output)?;
+        }
+        for artifact in &artifacts {
+            let (status, kind) = (artifact.status.as_str(), one_line(&artifact.kind, 40));
+            let title = one_line(&artifact.title, 70);
+            write!(output, "{}  {status:9}  {kind}  {title}", artifact.id)?;
+            if let Some(fault) = &artifact.fault {
                 write!(output, "  ({})", one_line(&fault.text, 120))?;
             }
             writeln!(output)?;
@@ -219,6 +235,28 @@ fn all_sources(library: &Library, collection: &Collection) -> Result<Vec<Source>
         after = last.num;
         sources.extend(some);
     }
+}
+
+/// The newest first.
+fn all_artifacts(
+    library: &Library,
+    collection: &Collection,
+) -> Result<Vec<Artifact>, LibraryError> {
+    let (mut artifacts, mut before) = (Vec::new(), None);
+    loop {
+        let some = library.artifacts(Some(&collection.id), before, PAGE)?;
+        let Some(last) = some.last() else { return Ok(artifacts) };
+        before = Some(last.num);
+        artifacts.extend(some);
+    }
+}
+
+fn artifact_json(artifact: &Artifact) -> serde_json::Value {
+    json!({
+        "id": artifact.id, "kind": artifact.kind, "title": artifact.title,
+        "status": artifact.status, "error": artifact.fault,
+        "created_at": written(artifact.created_at_ms),
+    })
 }
 
 fn source_json(source: &Source) -> serde_json::Value {

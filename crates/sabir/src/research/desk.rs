@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use sabir_capture::HostPort;
 use sabir_host::{
     Desk, DeskError, DeskModel, DeskSetup, Integrations, McpConfig, ModelClient, USUAL_BUDGET,
@@ -17,6 +18,8 @@ use crate::signals::Signals;
 
 /// The model that is built in, by its name.
 const EXTRACTIVE: &str = "extractive";
+/// With fewer the question itself does not fit.
+const LEAST_BUDGET: u64 = 500;
 
 /// Which model answers, and where it may fetch from.
 #[derive(Debug, Clone, Args)]
@@ -26,7 +29,8 @@ pub(crate) struct DeskArgs {
     #[command(flatten)]
     pub(crate) egress: EgressArgs,
     /// How many tokens the model is given at once
-    #[arg(long, value_name = "N", default_value_t = USUAL_BUDGET)]
+    #[arg(long, value_name = "N", default_value_t = USUAL_BUDGET,
+        value_parser = RangedU64ValueParser::<usize>::new().range(LEAST_BUDGET..))]
     pub(crate) budget: usize,
 }
 

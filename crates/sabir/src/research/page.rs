@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use sabir_base::text::with_hidden_shown;
-use sabir_host::{Answered, Desk, DeskError, Reading};
+use sabir_host::{Answered, Desk, DeskError, Reading, read_file_text, read_text};
 use serde_json::{Value, json};
 
 use super::capture::{ReadArgs, name_of, parse_or_stdin};
@@ -68,7 +68,7 @@ pub(crate) struct ExtractArgs {
     /// An address, a file, or - for standard input
     #[arg(value_name = "URL|FILE")]
     input: OsString,
-    /// A file with a JSON Schema, or - for standard input
+    /// A file with a JSON Schema of at most 1 MiB, or - for standard input
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
     /// Print a JSON object with the data, the answer and its citations
@@ -109,10 +109,10 @@ impl ExtractArgs {
             true if self.input == "-" => {
                 bail!("the schema and the page cannot both be on standard input")
             }
-            true => std::io::read_to_string(std::io::stdin()),
-            false => std::fs::read_to_string(&self.schema),
+            true => read_text(std::io::stdin(), MOST_SCHEMA),
+            false => read_file_text(&self.schema, MOST_SCHEMA),
         };
-        let schema = schema.with_context(|| format!("{path}: cannot be read"))?;
+        let schema = schema.map_err(|why| anyhow!("{path}: cannot be read: {why}"))?;
         let schema: Value =
             serde_json::from_str(&schema).with_context(|| format!("{path}: is no JSON"))?;
         let desk = self.desk.open(Sight::Hidden)?;
@@ -163,3 +163,6 @@ fn tell_notes(answered: &Answered, notes: &mut Notes) {
         notes.line(format_args!("note: {}", with_hidden_shown(note)));
     }
 }
+
+/// Of a schema, in bytes.
+const MOST_SCHEMA: u64 = 1024 * 1024;

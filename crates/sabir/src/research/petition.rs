@@ -26,14 +26,16 @@ pub(super) fn answer_all(mut petitions: mpsc::Receiver<Petition>) {
     std::thread::spawn(move || {
         while let Some(Petition { question, answer }) = petitions.blocking_recv() {
             while lines.try_recv().is_ok() {}
-            prompt(&format!("\n{}\n{CHOICE}", question.in_words()));
+            // The tool once more, where the eye is when the answer is typed.
+            let choice = format!("Allow {}? [y]es [n]o: ", question.tool);
+            prompt(&format!("\n{}\n{choice}", question.in_words()));
             let is_yes = loop {
                 // At the end of input nobody will answer.
                 let Some(line) = lines.blocking_recv() else { break false };
                 match line.trim().to_lowercase().as_str() {
                     "y" | "yes" => break true,
                     "n" | "no" => break false,
-                    _ => prompt(CHOICE),
+                    _ => prompt(&choice),
                 }
             };
             // Whoever was stopped meanwhile waits for nothing.
@@ -48,6 +50,5 @@ fn prompt(text: &str) {
     let _ = screen.write_all(text.as_bytes()).and_then(|()| screen.flush());
 }
 
-const CHOICE: &str = "Allow it? [y]es [n]o: ";
 /// Lines that somebody typed while nothing was asked.
 const TYPED_AHEAD: usize = 1024;

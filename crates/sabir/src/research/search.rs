@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use sabir_base::text::{one_line, with_hidden_shown};
 use sabir_host::open_library_to_read;
 use sabir_store::library::{Hit, Matching, SearchRequest, Snippet};
@@ -35,7 +36,8 @@ pub(crate) struct SearchArgs {
     #[arg(long)]
     any: bool,
     /// How many sources to list
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=100))]
     limit: usize,
     /// Leave out this many of the best
     #[arg(long, value_name = "N", default_value_t = 0)]

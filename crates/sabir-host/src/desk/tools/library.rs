@@ -143,13 +143,18 @@ impl Desk {
         Ok(results)
     }
 
-    pub(super) async fn save_artifact(&self, it: &SaveArtifact) -> Result<Value, Failure> {
+    /// It belongs to the collection that the question is about, where it can be found again.
+    pub(super) async fn save_artifact(
+        &self,
+        it: &SaveArtifact,
+        collection: Option<&CollectionId>,
+    ) -> Result<Value, Failure> {
         let markdown = match it.redaction {
             Some(Redaction::None) => it.markdown.clone(),
             Some(Redaction::Default) | None => redact_text(&it.markdown).into_owned(),
         };
         let new = NewArtifact {
-            collection_id: None,
+            collection_id: collection.cloned(),
             kind: "note".to_owned(),
             title: it.title.to_string(),
             tags: texts(&it.tags),
@@ -286,7 +291,7 @@ mod tests {
         };
         for (name, result) in [
             (ToolName::CreateCollection, desk.create_collection(&made).await.unwrap()),
-            (ToolName::SaveArtifact, desk.save_artifact(&saved).await.unwrap()),
+            (ToolName::SaveArtifact, desk.save_artifact(&saved, None).await.unwrap()),
         ] {
             assert_eq!(name.result_trust(), Trust::Trusted);
             assert!(!result.to_string().contains("Ignore"), "{name}: {result}");

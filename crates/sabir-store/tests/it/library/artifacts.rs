@@ -46,6 +46,26 @@ fn artifacts_outlive_their_collection() {
     assert!(matches!(library.artifact(&saved.id), Err(LibraryError::NotFound { .. })));
 }
 
+#[test]
+fn what_failed_is_counted_apart() {
+    let home = home();
+    let library = open(home.path());
+    let id = collection(&library, "c").id;
+    let worker = Worker::start(&library).unwrap();
+    let new = NewArtifact { dedupe_key: None, ..artifact(Some(id.clone())) };
+    library.save_artifact(&new, "done", &[], 1).unwrap();
+    let mut begun = (0..3).map(|_| match worker.begin_artifact(&new, 2).unwrap() {
+        Begun::Started(id) => id,
+        Begun::AlreadyRunning(_) => panic!(),
+    });
+    worker.fail_artifact(&begun.next().unwrap(), &Fault::new("no", "no"), 3).unwrap();
+    library.cancel_artifact(&begun.next().unwrap(), 3).unwrap();
+    // The third is still being made.
+    begun.next().unwrap();
+    let counts = library.collection_counts(&id).unwrap();
+    assert_eq!((counts.artifacts, counts.failed_artifacts), (1, 1));
+}
+
 /// LC-S14: the same is not made twice at a time; what a dead process made has failed.
 #[test]
 fn the_same_is_made_once_at_a_time() {

@@ -48,7 +48,7 @@ fn a_person_at_the_terminal_is_asked() {
         let mut terminal = ask_at_terminal(&study, &model);
         terminal.until("artifact.save: content of strangers is in the context");
         terminal.until("    |     (typed by the user)");
-        terminal.until("Allow it? [y]es [n]o: ");
+        terminal.until("Allow artifact.save? [y]es [n]o: ");
         let library = study.library();
         let open = library.open_approvals(10, now_ms()).unwrap();
         assert_eq!(open.len(), 1);
@@ -62,9 +62,59 @@ fn a_person_at_the_terminal_is_asked() {
         terminal.until(word);
         terminal.until("Done.");
         assert_eq!(terminal.exit_code(), Some(0), "{}", terminal.shown);
-        assert_eq!(library.artifacts(None, None, 10).unwrap().len(), artifacts);
+        let kept = library.artifacts(None, None, 10).unwrap();
+        assert_eq!(kept.len(), artifacts);
         assert_eq!(rows(&library).last().unwrap().approval, last);
+        if let [kept] = kept.as_slice() {
+            finds_again(&study, &terminal.shown, kept.id.as_str());
+        }
     }
+}
+
+/// The id is said, the collection lists it, and `sabir share` writes it.
+fn finds_again(study: &Study, shown: &str, id: &str) {
+    assert!(shown.contains(&format!("artifact.save: ok, {id}")), "{shown}");
+    let listed = study.place.run(&["collection", "show", "c"]).stdout;
+    assert!(listed.contains(&format!("{id}  completed  note  Kept")), "{listed}");
+    assert!(listed.contains(", 1 artifacts\n"), "{listed}");
+    let listed = study.place.run(&["collection", "show", "c", "--json"]).stdout;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let artifact = &listed["artifacts"][0];
+    assert_eq!(artifact["id"], id, "{listed}");
+    let told = (&artifact["kind"], &artifact["title"], &artifact["status"]);
+    assert_eq!(told, (&json!("note"), &json!("Kept"), &json!("completed")));
+    let shared = study.place.run(&["share", id]);
+    assert_eq!(shared.code, 0, "{}", shared.stderr);
+}
+
+/// LC-G46: who said no to a call is not asked for the same again in this turn.
+#[test]
+fn a_no_is_not_asked_for_again() {
+    let study = Study::with_pages(&[("/tides", TIDES)]);
+    study.capture(&["/tides"]);
+    let model = FakeModel::answering(|request, number| {
+        let calls = if number < 2 { saves() } else { json!([]) };
+        Some(fill(request, "Done.", &json!([]), &calls))
+    });
+    let mut terminal = ask_at_terminal(&study, &model);
+    terminal.until("Allow artifact.save? [y]es [n]o: ");
+    terminal.press("n\n");
+    terminal.until("denied before in this turn");
+    assert_eq!(terminal.exit_code(), Some(0), "{}", terminal.shown);
+    assert_eq!(terminal.shown.matches("[y]es [n]o").count(), 1, "{}", terminal.shown);
+    let library = study.library();
+    assert!(library.artifacts(None, None, 10).unwrap().is_empty());
+    let rows = rows(&library);
+    let marks: Vec<ApprovalMark> = rows.iter().map(|row| row.approval).collect();
+    assert_eq!(marks, [ApprovalMark::Requested, ApprovalMark::Denied, ApprovalMark::Denied]);
+    assert!(rows[2].reason.contains("denied before in this turn"), "{:?}", rows[2]);
+    assert_ne!(rows[1].call_id, rows[2].call_id);
+    // A new question is a new turn.
+    let model = obeys(saves());
+    let mut terminal = ask_at_terminal(&study, &model);
+    terminal.until("Allow artifact.save? [y]es [n]o: ");
+    terminal.press("n\n");
+    assert_eq!(terminal.exit_code(), Some(0), "{}", terminal.shown);
 }
 
 /// LC-G25: a yes that comes too late is no yes, and is not called a no.
@@ -74,7 +124,7 @@ fn a_late_yes_is_written_down_as_late() {
     study.capture(&["/tides"]);
     let model = obeys(saves());
     let mut terminal = ask_at_terminal(&study, &model);
-    terminal.until("Allow it? [y]es [n]o: ");
+    terminal.until("Allow artifact.save? [y]es [n]o: ");
     // The clock of another process has gone on.
     let library = study.library();
     assert!(library.open_approvals(10, now_ms() + LATER_MS).unwrap().is_empty());
@@ -105,7 +155,7 @@ fn keys_pressed_too_early_answer_no_question() {
     terminal.press("y\ny\ny\n");
     terminal.until("y\r\ny\r\ny\r\n");
     gate.open();
-    terminal.until("Allow it? [y]es [n]o: ");
+    terminal.until("Allow artifact.save? [y]es [n]o: ");
     terminal.press("n\n");
     terminal.until("Done.");
     assert_eq!(terminal.exit_code(), Some(0), "{}", terminal.shown);
@@ -122,7 +172,7 @@ fn an_interrupt_stops_what_was_proposed() {
     calls.as_array_mut().unwrap().push(more);
     let model = obeys(calls);
     let mut terminal = ask_at_terminal(&study, &model);
-    terminal.until("Allow it? [y]es [n]o: ");
+    terminal.until("Allow artifact.save? [y]es [n]o: ");
     terminal.interrupt();
     assert_eq!(terminal.exit_code(), Some(2), "{}", terminal.shown);
     let library = study.library();

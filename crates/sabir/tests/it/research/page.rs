@@ -50,6 +50,50 @@ fn data_is_extracted_by_a_schema() {
 }
 
 #[test]
+fn a_schema_is_a_small_file() {
+    let study = Study::with_pages(&[]);
+    study.place.write("lamp.html", "<title>Lamp</title><p>A lamp for desks and shelves.</p>");
+    let pipe = study.place.work.join("pipe");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let large = format!("{{\"title\": \"{}\"}}", "a".repeat(1024 * 1024));
+    study.place.write("large.json", &large);
+    for (schema, why) in [
+        ("pipe", "it is not a file"),
+        ("/dev/zero", "it is not a file"),
+        ("large.json", "it is larger than 1048576 bytes"),
+    ] {
+        let outcome = study.run(&["extract", "--schema", schema, "lamp.html"]);
+        assert_eq!(outcome.code, 2, "{schema}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(why), "{schema}: {}", outcome.stderr);
+    }
+    let args = ["extract", "--schema", "-", "lamp.html"];
+    let outcome = finish(&mut study.place.command(&args), &args, &large);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("it is larger than"), "{}", outcome.stderr);
+}
+
+#[test]
+fn numbers_out_of_range_are_wrong_usage() {
+    let study = Study::with_pages(&[]);
+    for args in [
+        &["search", "--limit", "0", "tides"][..],
+        &["search", "--limit", "101", "tides"],
+        &["ask", "-c", "c", "--budget", "499", "Why?"],
+    ] {
+        let outcome = study.run(args);
+        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("is not in"), "{args:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
 fn rendered_markdown_is_safe() {
     let markdown = "# Hi\n\n<img src=x onerror=alert(1)> [a](javascript:alert(1)) ![b](https://x.example/b.png)\n\n[ok](https://x.example/)\n";
     let outcome = run(&["render"], markdown);
