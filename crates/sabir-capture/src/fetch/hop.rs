@@ -63,10 +63,13 @@ pub(super) fn header(headers: &HeaderMap, name: HeaderName) -> Option<String> {
 /// Seconds, or a date: then it is compared with the server's own, so that no clock is needed here.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = header(headers, header::RETRY_AFTER)?;
-    let wait = match value.trim().parse() {
+    let value = value.trim();
+    let wait = match value.parse() {
         Ok(seconds) => Duration::from_secs(seconds),
+        // More than can be counted.
+        Err(_) if !value.is_empty() && value.bytes().all(|it| it.is_ascii_digit()) => LONGEST_WAIT,
         Err(_) => {
-            let then = httpdate::parse_http_date(&value).ok()?;
+            let then = httpdate::parse_http_date(value).ok()?;
             let now = httpdate::parse_http_date(&header(headers, header::DATE)?).ok()?;
             then.duration_since(now).unwrap_or_default()
         }

@@ -345,6 +345,7 @@ async fn errors_say_whether_to_try_again() {
         .answer("/busy", refuse(503, "120"))
         .answer("/slow", refuse(429, "Sun, 06 Nov 1994 08:50:37 GMT"))
         .answer("/never", refuse(503, "99999999999"))
+        .answer("/ever", refuse(503, "99999999999999999999"))
         .answer("/odd", refuse(500, "soon"))
         .answer("/no", refuse(403, "1"))
         .serve()
@@ -353,6 +354,7 @@ async fn errors_say_whether_to_try_again() {
         ("/busy", Some(120), true),
         ("/slow", Some(60), true),
         ("/never", Some(86_400), true),
+        ("/ever", Some(86_400), true),
         ("/odd", None, true),
         ("/no", Some(1), false),
         ("/missing", None, false),

@@ -174,9 +174,12 @@ impl Desk {
                 return self.give_up(worker, job, fault, retry).await;
             }
         };
-        if job.current.is_some() && is_empty(&again) {
-            let fault = Fault::new("empty", "the page is empty now; the version before it is kept");
-            return self.give_up(worker, job, fault, None).await;
+        if is_empty(&again) {
+            let words = match job.current {
+                Some(_) => "the page is empty now; the version before it is kept",
+                None => "the page is empty",
+            };
+            return self.give_up(worker, job, Fault::new("empty", words), None).await;
         }
         let outcome = outcome_of(again, is_redacted(&job));
         let (finishing, finisher) = (job.clone(), Arc::clone(&worker));

@@ -94,9 +94,11 @@ impl Input {
         match text.split_once("://") {
             Some((scheme, _)) if is_scheme(scheme) => match Url::parse(text) {
                 Ok(url) => Ok(Self::Web(url)),
-                Err(error) => {
-                    Err(InputError::Address { text: text.to_owned(), reason: error.to_string() })
-                }
+                // It may hold a password, and nobody can tell where.
+                Err(error) => Err(InputError::Address {
+                    text: format!("{scheme}://…"),
+                    reason: error.to_string(),
+                }),
             },
             _ => std::path::absolute(word)
                 .map(Self::File)

@@ -12,6 +12,7 @@ use sabir_host::{
     CaptureNews, CaptureOptions, CaptureReport, Input, InputReader, guard_under, load_policy,
     written,
 };
+use sabir_store::library::{CollectionId, Library, SourceId, SourceKind};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -31,6 +32,7 @@ use crate::output::{Notes, Output};
 Examples:
   sabir capture -c tides https://example.org/tides notes.md report.pdf
   sabir capture -c tides --refresh https://example.org/tides
+  sabir capture -c tides --refresh
   sabir capture -c tides --note \"Spring tides come at new and full moon.\"
   sabir capture --print https://example.org/tides > tides.md
   curl -s https://example.org | sabir capture --print -
@@ -43,8 +45,9 @@ Exit codes:
   1  something could not be captured, has to wait, or you stopped it; the rest is kept
   2  wrong usage, or the library cannot be written")]
 pub(crate) struct CaptureArgs {
-    /// Addresses and files; with --print one of them, or - for standard input
-    #[arg(value_name = "URL|FILE", required_unless_present = "note")]
+    /// Addresses and files; with --print one of them, or - for standard input; with --refresh also ids
+    /// of sources, and everything in the collection when nothing is named
+    #[arg(value_name = "URL|FILE", required_unless_present_any = ["note", "refresh"])]
     inputs: Vec<OsString>,
     /// The collection, by name or id; it is made when it is new
     #[arg(short = 'c', long, value_name = "NAME", required_unless_present = "print")]
@@ -109,6 +112,20 @@ impl ReadArgs {
     }
 }
 
+const SOURCES_AT_ONCE: usize = 500;
+
+/// All that can be fetched again.
+fn everything(library: &Library, collection: &CollectionId) -> anyhow::Result<Vec<Input>> {
+    let (mut inputs, mut after) = (Vec::new(), 0);
+    loop {
+        let sources = library.sources(collection, after, SOURCES_AT_ONCE)?;
+        let Some(last) = sources.last() else { return Ok(inputs) };
+        after = last.num;
+        let fetched = sources.into_iter().filter(|it| it.origin.kind != SourceKind::Note);
+        inputs.extend(fetched.map(|it| Input::Kept(it.id)));
+    }
+}
+
 fn parse_chars(text: &str) -> Result<usize, String> {
     let (least, most) = (sabir_capture::MIN_CHARS, sabir_capture::MAX_CHARS);
     let number = text.parse::<usize>().ok().filter(|it| (least..=most).contains(it));
@@ -128,10 +145,24 @@ impl CaptureArgs {
         let desk = open_without_model(&self.home, &self.egress)?;
         let name = self.collection.as_deref().context("no collection is named: say -c NAME")?;
         // Nothing is kept of a command that cannot be meant so.
-        let inputs =
-            self.inputs.iter().map(|word| parse(word)).collect::<anyhow::Result<Vec<_>>>()?;
-        let collection =
-            desk.library().find_or_create_collection(name, super::collection::now_ms())?;
+        let mut inputs =
+            self.inputs.iter().map(|word| self.parse(word)).collect::<anyhow::Result<Vec<_>>>()?;
+        let is_of_all = self.refresh && inputs.is_empty() && self.note.is_none();
+        let is_known = is_of_all || inputs.iter().any(|it| matches!(it, Input::Kept(_)));
+        let collection = match is_known {
+            true => desk.library().find_collection(name)?,
+            false => desk.library().find_or_create_collection(name, super::collection::now_ms())?,
+        };
+        if is_of_all {
+            inputs = everything(desk.library(), &collection.id)?;
+        }
+        for input in &inputs {
+            if let Input::Kept(id) = input
+                && desk.library().source(id)?.collection_id != collection.id
+            {
+                bail!("{id} is not in the collection {name}");
+            }
+        }
         if let Some(note) = &self.note {
             let kept = block_on(async |_| {
                 Ok(desk.add_note(&collection.id, self.title.clone(), note.clone()).await?)
@@ -193,6 +224,14 @@ impl CaptureArgs {
         }
         let is_done = report.failed == 0 && report.left == 0 && report.waiting == 0;
         Ok(if is_done { Exit::Done } else { Exit::Found })
+    }
+
+    /// A source is meant by its id where it is fetched again.
+    fn parse(&self, word: &OsStr) -> anyhow::Result<Input> {
+        match word.to_str().and_then(SourceId::parse).filter(|_| self.refresh) {
+            Some(id) => Ok(Input::Kept(id)),
+            None => parse(word),
+        }
     }
 
     fn print_one(&self, output: &mut Output) -> anyhow::Result<Exit> {

@@ -95,6 +95,30 @@ fn an_empty_answer_replaces_nothing() {
     assert!(outcome.stderr.contains("the page is empty now"), "{}", outcome.stderr);
     let shown = study.place.run(&["search", "-c", "c", "Fundy"]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let outcome = study.run(&["capture", "-c", "c", &study.url("/other")]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("the page is empty"), "{}", outcome.stderr);
+}
+
+/// Without their addresses: by id, and all of a collection.
+#[test]
+fn sources_are_fetched_again_by_what_they_are_called() {
+    let study = Study::with_pages(&[("/tides", TIDES), ("/harbour", HARBOUR)]);
+    study.capture(&["/tides", "/harbour"]);
+    assert_eq!(study.place.run(&["capture", "-c", "c", "--note", "Gulls."]).code, 0);
+    let outcome = study.run(&["capture", "-c", "c", "--refresh"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("2 unchanged"), "{}", outcome.stderr);
+    let library = study.library();
+    let collection = library.find_collection("c").unwrap();
+    let id = library.sources(&collection.id, 0, 1).unwrap().remove(0).id;
+    let outcome = study.run(&["capture", "-c", "c", "--refresh", id.as_str()]);
+    assert!(outcome.stderr.contains("1 unchanged"), "{}", outcome.stderr);
+    assert_eq!(study.place.run(&["collection", "new", "other"]).code, 0);
+    let outcome = study.run(&["capture", "-c", "other", "--refresh", id.as_str()]);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("is not in the collection other"), "{}", outcome.stderr);
+    assert_eq!(study.run(&["capture", "-c", "nowhere", "--refresh"]).code, 2);
 }
 
 #[test]
@@ -255,8 +279,12 @@ fn what_cannot_be_meant_keeps_nothing() {
         &["capture", "-c", "c", "--note", "Gulls", "-"][..],
         &["capture", "-c", "c", "--parallel", "0", "x.md"],
         &["capture", "--print", "--json", "x.md"],
+        &["capture", "--print", "https://ann:hunter2@[bad/"],
+        &["capture", "-c", "c", "http://127.0.0.1:99999/?token=hunter2"],
     ] {
-        assert_eq!(study.place.run(args).code, 2, "{args:?}");
+        let outcome = study.place.run(args);
+        assert_eq!(outcome.code, 2, "{args:?}");
+        assert!(!outcome.stderr.contains("hunter2"), "{}", outcome.stderr);
     }
     assert_eq!(study.place.run(&["collection", "list"]).stdout, "");
     let outcome = study.place.run(&["capture", "-c", "c", "--note", "Gulls.", "--title", "Seals"]);
