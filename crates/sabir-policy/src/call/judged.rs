@@ -122,10 +122,13 @@ impl Judged {
 impl Question {
     /// For a terminal. What others wrote never begins a line: a value that does not fit behind its
     /// name stands on lines of its own, each with a mark in front, so that none passes for ours. Of a
-    /// long value the beginning and the end are shown, or the question would scroll away.
-    pub fn in_words(&self) -> String {
+    /// long value the beginning and the end are shown, or the question would scroll away. `width` is
+    /// how many columns there are; what is wider goes on behind a mark, too.
+    pub fn in_words(&self, width: usize) -> String {
+        let width = width.clamp(NARROWEST, WIDEST);
         let mut words = format!("{}: {}", self.tool, self.reason);
-        let arguments: Vec<Laid<'_>> = self.arguments.iter().map(Laid::new).collect();
+        let arguments: Vec<Laid<'_>> =
+            self.arguments.iter().map(|it| Laid::new(it, width)).collect();
         let lines = |most: usize| arguments.iter().map(|it| it.height(most)).sum::<usize>();
         let most = ROW_LIMITS.into_iter().find(|most| lines(*most) <= MOST_LINES).unwrap_or(0);
         for argument in &arguments {
@@ -144,28 +147,65 @@ impl Question {
                 let _ = write!(words, " and {more} more");
             }
         }
-        words
+        wrapped(&words, width)
     }
+}
+
+/// No line wider than the terminal, which would go on at the very left. Between words where it can be.
+fn wrapped(words: &str, width: usize) -> String {
+    let mut out = String::new();
+    for (at, line) in words.split('\n').enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        let (mut rest, mut room) = (line, width);
+        while columns(rest) > room {
+            let head = &rest[..fitting(rest, room)];
+            let cut = head.rfind(' ').filter(|cut| *cut > head.len() / 2).unwrap_or(head.len());
+            out.push_str(&rest[..cut]);
+            out.push('\n');
+            out.push_str(GOES_ON);
+            rest = rest[cut..].trim_start_matches(' ');
+            room = width - GOES_ON.len();
+        }
+        out.push_str(rest);
+    }
+    out
+}
+
+/// How many bytes at its beginning take no more than `most` columns.
+fn fitting(text: &str, most: usize) -> usize {
+    let mut width = 0;
+    let fits = |&(_, letter): &(usize, char)| {
+        width += columns_of(letter);
+        width <= most
+    };
+    let last = text.char_indices().take_while(fits).last();
+    last.map_or(0, |(at, letter)| at + letter.len_utf8())
 }
 
 /// An argument, laid out on lines.
 struct Laid<'a> {
-    name: &'a str,
+    name: String,
     rows: Vec<String>,
     came_from: &'a str,
+    /// For a row of the value.
+    columns: usize,
 }
 
 impl<'a> Laid<'a> {
-    fn new(shown: &'a ShownArgument) -> Self {
+    fn new(shown: &'a ShownArgument, width: usize) -> Self {
+        let columns = width - MARK_COLUMNS;
         Self {
-            name: shown.argument.trim_start_matches('/'),
-            rows: rows(&shown.value, ROW_COLUMNS),
+            name: short_name(shown.argument.trim_start_matches('/'), columns),
+            rows: rows(&shown.value, columns),
             came_from: &shown.came_from,
+            columns,
         }
     }
 
     fn fits_behind_its_name(&self) -> bool {
-        matches!(self.rows.as_slice(), [row] if columns(self.name) + columns(row) <= ROW_COLUMNS)
+        matches!(self.rows.as_slice(), [row] if columns(&self.name) + columns(row) <= self.columns)
     }
 
     /// The lines that it takes where `most` are left to a value.
@@ -176,13 +216,13 @@ impl<'a> Laid<'a> {
 
     /// What is counted and not shown has no mark in front: no value can say that of itself.
     fn write(&self, most: usize, words: &mut String) {
-        let Self { name, rows, came_from } = self;
+        let Self { name, rows, came_from, .. } = self;
         // Writing to a string does not fail.
         let _ = match rows.as_slice() {
             [row] if self.fits_behind_its_name() => write!(words, "\n  {name} = {row}"),
             rows if most == 0 => {
                 let count = grouped(rows.len());
-                let room = ROW_COLUMNS.saturating_sub(columns(name) + COUNT_COLUMNS);
+                let room = self.columns.saturating_sub(columns(name) + COUNT_COLUMNS);
                 let beginning: String =
                     rows.first().into_iter().flat_map(|row| row.chars()).take(room / 2).collect();
                 write!(words, "\n  {name} ({count} lines) = {beginning} …")
@@ -207,6 +247,14 @@ impl<'a> Laid<'a> {
         }
         let _ = write!(words, "\n    ({came_from})");
     }
+}
+
+/// A name that fits on its line. A payload has the names that the model gives it.
+fn short_name(name: &str, most: usize) -> String {
+    if columns(name) + NAME_ENDS.len() <= most {
+        return name.to_owned();
+    }
+    format!("{}…", &name[..fitting(name, most - NAME_ENDS.len() - 2)])
 }
 
 /// A number with a comma between thousands.
@@ -255,8 +303,15 @@ fn columns_of(letter: char) -> usize {
     if letter.is_ascii() { 1 } else { 2 }
 }
 
-/// What fits onto a terminal of eighty columns behind the mark.
-const ROW_COLUMNS: usize = 72;
+/// What a terminal has to have, and as much of it as is read with ease.
+const NARROWEST: usize = 32;
+const WIDEST: usize = 80;
+/// The mark in front of a row of a value, and a little air at the end.
+const MARK_COLUMNS: usize = 8;
+/// In front of what did not fit on the line above.
+const GOES_ON: &str = "    : ";
+/// What stands around a name.
+const NAME_ENDS: &str = "   =";
 /// Who has read a hundred documents is not asked with a hundred names.
 const MOST_NAMES: usize = 4;
 /// How many lines a value may have: as many as leave the question on one screen.

@@ -28,7 +28,7 @@ pub(super) fn answer_all(mut petitions: mpsc::Receiver<Petition>) {
             while lines.try_recv().is_ok() {}
             // The tool once more, where the eye is when the answer is typed.
             let choice = format!("Allow {}? [y]es [n]o: ", question.tool);
-            prompt(&format!("\n{}\n{choice}", question.in_words()));
+            prompt(&format!("\n{}\n{choice}", question.in_words(width())));
             let is_yes = loop {
                 // At the end of input nobody will answer.
                 let Some(line) = lines.blocking_recv() else { break false };
@@ -44,11 +44,20 @@ pub(super) fn answer_all(mut petitions: mpsc::Receiver<Petition>) {
     });
 }
 
+/// Of the terminal. It may have changed since the last question.
+fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
+    size.map(|it| usize::from(it.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH)
+}
+
 fn prompt(text: &str) {
     let mut screen = std::io::stderr().lock();
     // Nobody is left to tell when it cannot be written.
     let _ = screen.write_all(text.as_bytes()).and_then(|()| screen.flush());
 }
+
+/// Of a terminal that does not say.
+const USUAL_WIDTH: usize = 80;
 
 /// Lines that somebody typed while nothing was asked.
 const TYPED_AHEAD: usize = 1024;

@@ -74,7 +74,7 @@ fn other_files_are_left_alone() {
         .assert_eq(&refused(home.path()));
     assert!(matches!(
         Library::open(home.path(), ids()),
-        Err(LibraryError::NewerSchema { found: 99, known: 2, .. })
+        Err(LibraryError::NewerSchema { found: 99, known: 3, .. })
     ));
 }
 
