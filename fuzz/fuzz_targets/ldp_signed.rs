@@ -6,7 +6,8 @@
 use libfuzzer_sys::fuzz_target;
 use sabir_base::json::Json;
 use sabir_ldp::{
-    Nonce, SignedMessage, Signer, SigningKey, Verifier, canonical_text, canonical_value, sign_fields,
+    Nonce, SignedMessage, Signer, SigningKey, Verifier, canonical_text, canonical_value,
+    sign_fields,
 };
 use serde_json::{Value, json};
 
@@ -30,7 +31,9 @@ fuzz_target!(|input: (&str, usize, u8)| {
     });
     let Value::Object(fields) = envelope else { return };
     // One level deeper than what was read, it may be too deep.
-    let Ok(signed) = sign_fields(fields, Signer::Identity(&key), Nonce::new([0; 16])) else { return };
+    let Ok(signed) = sign_fields(fields, Signer::Identity(&key), Nonce::new([0; 16])) else {
+        return;
+    };
     let original = signed.to_string();
     let mut bytes = original.clone().into_bytes();
     let at = at % bytes.len();
