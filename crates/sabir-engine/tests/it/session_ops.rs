@@ -348,8 +348,9 @@ impl<'b> Run<'b> {
             count += 1;
             self.see(output);
         }
-        // Whatever is put in, what comes out is in proportion to all that was put in.
-        assert!(count <= 64 + 8 * self.inputs, "{count} outputs");
+        // Whatever is put in, what comes out is in proportion to all that was put in; a call has its
+        // event, its record, its row for the audit and its work.
+        assert!(count <= 128 + 16 * self.inputs, "{count} outputs");
         assert!(self.task.is_none() || self.machine.is_busy(), "a task runs, and nobody is busy");
         if !self.machine.is_busy() {
             assert_eq!(self.unanswered, BTreeSet::new(), "nobody said anything about these");
