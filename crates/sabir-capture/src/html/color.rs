@@ -1,6 +1,6 @@
 //! Colours as CSS names them, as far as it takes to tell letters from what is behind them.
 
-use super::css::{function, share};
+use super::css::{function, share, turn};
 
 /// Red, green, blue, and how much of it is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,15 +116,7 @@ impl Color {
 
 /// A part of the circle.
 fn hue(word: &str) -> Option<f32> {
-    let part = |unit: &str, whole: f32| {
-        word.strip_suffix(unit).and_then(|number| number.parse::<f32>().ok()).map(|it| it / whole)
-    };
-    part("deg", 360.0)
-        .or_else(|| part("grad", 400.0))
-        .or_else(|| part("rad", std::f32::consts::TAU))
-        .or_else(|| part("turn", 1.0))
-        .or_else(|| part("none", 1.0))
-        .or_else(|| part("", 360.0))
+    if word == "none" { Some(0.0) } else { turn(word) }
 }
 
 fn from_hsl(hue: f32, saturation: f32, light: f32) -> [f32; 3] {

@@ -134,6 +134,18 @@ pub(crate) fn real(text: &str) -> String {
 const PLACE: u32 = 0xF_0000;
 const PLACE_END: u32 = PLACE + 127;
 
+/// An angle, as a part of the whole turn.
+pub(crate) fn turn(word: &str) -> Option<f32> {
+    let part = |unit: &str, whole: f32| {
+        word.strip_suffix(unit).and_then(|number| number.parse::<f32>().ok()).map(|it| it / whole)
+    };
+    part("deg", 360.0)
+        .or_else(|| part("grad", 400.0))
+        .or_else(|| part("rad", std::f32::consts::TAU))
+        .or_else(|| part("turn", 1.0))
+        .or_else(|| part("", 360.0))
+}
+
 /// The parts between marks that stand in no parentheses and no brackets.
 pub(crate) fn split_outside(
     text: &str,

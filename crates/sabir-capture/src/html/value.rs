@@ -2,7 +2,7 @@
 //! not take means nothing, and does not replace one that it takes.
 
 use super::color::Color;
-use super::css::{Length, function, functions, share, split_outside, words};
+use super::css::{Length, function, functions, share, split_outside, turn, words};
 use super::style::{Property, Says};
 
 /// What a value in lower case says; nothing where it is none of this property.
@@ -264,18 +264,6 @@ fn transform(value: &str) -> Option<Says> {
 /// Whether nothing is left of an area.
 fn flattens(a: f32, b: f32, c: f32, d: f32) -> bool {
     (a * d - b * c).abs() <= SMALL * SMALL
-}
-
-/// An angle, as a part of the whole turn.
-fn turn(word: &str) -> Option<f32> {
-    let part = |unit: &str, whole: f32| {
-        word.strip_suffix(unit).and_then(|number| number.parse::<f32>().ok()).map(|it| it / whole)
-    };
-    part("deg", 360.0)
-        .or_else(|| part("grad", 400.0))
-        .or_else(|| part("rad", std::f32::consts::TAU))
-        .or_else(|| part("turn", 1.0))
-        .or_else(|| part("", 360.0))
 }
 
 fn clip(value: &str) -> Option<Says> {

@@ -343,14 +343,17 @@ impl<'b> Run<'b> {
     fn handle(&mut self, input: Input) {
         self.inputs += 1;
         self.machine.handle(input, self.now);
-        let mut count = 0;
+        let (mut count, mut audited) = (0, 0);
         while let Some(output) = self.machine.poll_output() {
-            count += 1;
+            match output {
+                Output::Audit(_) => audited += 1,
+                _ => count += 1,
+            }
             self.see(output);
         }
-        // Whatever is put in, what comes out is in proportion to all that was put in; a call has its
-        // event, its record, its row for the audit and its work.
-        assert!(count <= 128 + 16 * self.inputs, "{count} outputs");
+        // Whatever is put in, what comes out is in proportion to all that was put in.
+        assert!(count <= 64 + 8 * self.inputs, "{count} outputs");
+        assert!(audited <= 64 + 8 * self.inputs, "{audited} rows for the audit");
         assert!(self.task.is_none() || self.machine.is_busy(), "a task runs, and nobody is busy");
         if !self.machine.is_busy() {
             assert_eq!(self.unanswered, BTreeSet::new(), "nobody said anything about these");
