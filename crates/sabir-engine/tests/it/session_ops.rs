@@ -342,6 +342,10 @@ impl<'b> Run<'b> {
 
     fn handle(&mut self, input: Input) {
         self.inputs += 1;
+        // What is stored is put in, too.
+        if let Input::Configure { stored: Some(records), .. } = &input {
+            self.inputs += records.len();
+        }
         self.machine.handle(input, self.now);
         let (mut count, mut audited) = (0, 0);
         while let Some(output) = self.machine.poll_output() {
