@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sabir-export", &["sabir-base", "sabir-document"]),
     ("sabir-engine", &["sabir-base", "sabir-policy"]),
     ("sabir-ldp", &["sabir-base", "sabir-axon", "sabir-lingua", "sabir-policy"]),
-    ("sabir-store", &["sabir-base"]),
+    ("sabir-store", &["sabir-base", "sabir-ldp"]),
     ("sabir-capture", &["sabir-base", "sabir-document"]),
     (
         "sabir-host",
@@ -36,11 +36,15 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sabir-extractive",
             "sabir-export",
             "sabir-engine",
+            "sabir-ldp",
             "sabir-store",
             "sabir-capture",
         ],
     ),
-    ("sabir-net", &["sabir-base", "sabir-policy", "sabir-engine", "sabir-store", "sabir-host"]),
+    (
+        "sabir-net",
+        &["sabir-base", "sabir-policy", "sabir-engine", "sabir-ldp", "sabir-store", "sabir-host"],
+    ),
     (
         "sabir",
         &[
@@ -54,6 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sabir-extractive",
             "sabir-export",
             "sabir-engine",
+            "sabir-ldp",
             "sabir-store",
             "sabir-capture",
             "sabir-host",
@@ -76,6 +81,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sabir-store",
             "sabir-capture",
             "sabir-host",
+            "sabir-net",
             "sabir-testkit",
         ],
     ),
