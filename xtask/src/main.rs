@@ -21,6 +21,7 @@ mod bench;
 mod finding;
 mod fuzz;
 mod host;
+mod python;
 mod schema;
 mod setup;
 mod test;
@@ -72,8 +73,8 @@ cargo xtask COMMAND
   test     everything that must pass: format, lints, tidy, tests, bench smoke, short fuzzing
              --quick             without benches and fuzzing
              --keep-going        run the later steps after a failure
-             --without A,B       go without fuzz, valgrind, deny, bubblewrap, namespaces, chromium
-                                 or poppler
+             --without A,B       go without fuzz, valgrind, deny, bubblewrap, namespaces, chromium,
+                                 poppler or python
   tidy     prove what the compiler cannot: arrows, purity, pages, links, licences
   fuzz     fuzz one target; --list names them
              --seconds N         for how long (60)

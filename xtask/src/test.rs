@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{bench, fuzz, host, setup, tidy};
+use crate::{bench, fuzz, host, python, setup, tidy};
 
 pub(crate) fn command(root: &Path, args: Vec<OsString>) -> Result<ExitCode> {
     let options = Options::parse(args)?;
@@ -104,9 +104,14 @@ fn tests(root: &Path, options: &Options) -> Result<Outcome> {
             setup::ensure(&tool)?;
         }
     }
+    let python = match options.is_without(python::KEY) {
+        true => None,
+        false => Some(python::ensure(root)?),
+    };
     let cargo = |root: &Path| {
         let mut cargo = host::cargo(root);
         cargo.env("SABIR_TESTS_WITHOUT", options.without.join(","));
+        cargo.envs(python.iter().map(|python| (python::VARIABLE, python)));
         cargo
     };
     if host::succeeds(host::cargo(root).args(["nextest", "--version"])) {
@@ -238,8 +243,8 @@ fn run(root: &Path, steps: &[Step], options: &Options) -> Tally {
 /// What a person may decide to go without; everything else is part of passing.
 ///
 /// `namespaces` is for machines that forbid user name spaces, where no sandbox of our own works.
-const CAN_GO_WITHOUT: [&str; 7] =
-    ["fuzz", "valgrind", "deny", "bubblewrap", "namespaces", "chromium", "poppler"];
+const CAN_GO_WITHOUT: [&str; 8] =
+    ["fuzz", "valgrind", "deny", "bubblewrap", "namespaces", "chromium", "poppler", python::KEY];
 
 /// Enough to reach the seeds and a little beyond; `cargo xtask fuzz` is for the rest.
 const FUZZ_SECONDS: u32 = 3;
