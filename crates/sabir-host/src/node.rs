@@ -34,7 +34,7 @@ pub use approvals::{Approval, Approvals, Decision, NotWaiting};
 pub use error::NodeError;
 pub use follow::{Follow, Told};
 pub use settings::NodeSettings;
-pub use skill::{Broken, Echo, News, Skill};
+pub use skill::{Broken, Echo, News, Program, Skill};
 
 use self::core::{Closed, Core, Parts};
 use crate::clock::now_ms;

@@ -2,6 +2,7 @@
 //! comes of it; it knows no session, no message and no journal.
 
 mod echo;
+mod program;
 
 use std::fmt;
 
@@ -11,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use echo::Echo;
+pub use program::Program;
 
 pub trait Skill: Send + Sync + fmt::Debug {
     /// What comes of a task that takes no time and touches nothing. It is done while everybody waits,
