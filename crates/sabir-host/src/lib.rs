@@ -12,6 +12,7 @@ mod error;
 mod files;
 mod mcp;
 mod model;
+mod node;
 mod policy;
 pub mod process;
 mod reading;
@@ -43,6 +44,10 @@ pub use mcp::{
 pub use model::{
     LocalServer, ModelClient, ModelStream, Provider, ProviderError, Providers, Secret,
     detect_local, probe_local,
+};
+pub use node::{
+    Approval, Approvals, Broken, Condition, Decision, Echo, Follow, News, Node, NodeCounts,
+    NodeError, NodeSettings, NotWaiting, Program, Skill, Told,
 };
 pub use policy::{PolicyFault, PolicyFileError, load_policy, policy_file};
 pub use reading::{read_file_text, read_private, read_text};

@@ -12,15 +12,16 @@ mod pump;
 mod serve;
 
 use std::fmt;
-use std::io;
-use std::os::fd::OwnedFd;
+use std::io::{self, PipeReader};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::net::unix::OwnedReadHalf;
+use tokio::net::unix::{OwnedReadHalf, pipe};
 use tokio::sync::{OnceCell, mpsc};
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -30,7 +31,7 @@ use crate::sandbox::{
     Confinement, HELPER_ARGUMENT, Layer, LayerChoice, Limits, Network, Probe, Unconfinable,
     has_linked_git, how, probe,
 };
-use pump::Pump;
+use pump::{MOST_CHUNKS, Pump};
 
 pub(crate) use model::shorten;
 pub use model::{Bound, for_model};
@@ -212,6 +213,46 @@ impl Runner {
         output: mpsc::Sender<OutputChunk>,
         cancel: CancellationToken,
     ) -> Result<Finished, ExecError> {
+        self.run_with(exec, Speech::default(), output, cancel).await
+    }
+
+    /// The same for a command that is told something on its standard input, and all of whose output
+    /// is sent. Who reads it says when it is too much.
+    pub(crate) async fn run_with_input(
+        &self,
+        mut exec: Exec,
+        input: Vec<u8>,
+        output: mpsc::Sender<OutputChunk>,
+        cancel: CancellationToken,
+    ) -> Result<Finished, ExecError> {
+        let mut speech = Speech { input: None, most_chunks: u64::MAX };
+        match exec.confinement {
+            Confinement::FullAccess => {
+                speech.input = Some(input);
+                self.run_with(exec, speech, output, cancel).await
+            }
+            // No pipe leads into a confinement, but every file can be read there.
+            Confinement::Confined(_) => {
+                let fails = |error: io::Error| ExecError::Helper { reason: error.to_string() };
+                let file = tokio::task::spawn_blocking(move || input_file(&input)).await;
+                let file = file.map_err(io::Error::other).flatten().map_err(fails)?;
+                let name = file.path().to_string_lossy().into_owned();
+                let mut argv: Vec<String> =
+                    vec!["/bin/sh".to_owned(), "-c".to_owned(), READS_FILE.to_owned(), name];
+                argv.append(&mut exec.argv);
+                exec.argv = argv;
+                self.run_with(exec, speech, output, cancel).await
+            }
+        }
+    }
+
+    async fn run_with(
+        &self,
+        exec: Exec,
+        speech: Speech,
+        output: mpsc::Sender<OutputChunk>,
+        cancel: CancellationToken,
+    ) -> Result<Finished, ExecError> {
         if exec.argv.is_empty() {
             return Err(ExecError::EmptyCommand);
         }
@@ -245,7 +286,8 @@ impl Runner {
         loop {
             attempts -= 1;
             let (output, cancel) = (output.clone(), cancel.clone());
-            match carry_out(&self.helper, &task, exec.timeout, output, cancel).await {
+            let ports = Ports { speech: &speech, output, cancel };
+            match carry_out(&self.helper, &task, exec.timeout, ports).await {
                 // A socket of another program that was to be covered has gone meanwhile, which
                 // bubblewrap does not forgive.
                 Err(ExecError::Confinement { .. }) if attempts > 0 => {}
@@ -283,21 +325,64 @@ enum Told {
     Cancelled,
 }
 
+/// What a command is told, and how much of what it says is sent on.
+pub(crate) struct Speech {
+    /// For its standard input.
+    input: Option<Vec<u8>>,
+    most_chunks: u64,
+}
+
+impl Default for Speech {
+    fn default() -> Self {
+        Self { input: None, most_chunks: MOST_CHUNKS }
+    }
+}
+
+/// How a command is talked to while it runs.
+pub(crate) struct Ports<'a> {
+    pub(crate) speech: &'a Speech,
+    pub(crate) output: mpsc::Sender<OutputChunk>,
+    pub(crate) cancel: CancellationToken,
+}
+
+/// Begins what its arguments name with a file for its standard input. No word of it is ours.
+const READS_FILE: &str = "exec \"$@\" < \"$0\"";
+
+fn input_file(input: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::NamedTempFile::new()?;
+    io::Write::write_all(&mut file, input)?;
+    Ok(file)
+}
+
+/// Nobody has to listen: what is not read is not missed.
+async fn speak(input: Option<(pipe::Sender, &[u8])>) {
+    if let Some((mut pipe, input)) = input {
+        let _ = pipe.write_all(input).await;
+    }
+}
+
 pub(crate) async fn carry_out(
     helper: &Path,
     task: &Task,
     timeout: Duration,
-    output: mpsc::Sender<OutputChunk>,
-    cancel: CancellationToken,
+    ports: Ports<'_>,
 ) -> Result<Finished, ExecError> {
+    let Ports { speech, output, cancel } = ports;
     let fails = |error: io::Error| ExecError::Helper { reason: error.to_string() };
     let began = Instant::now();
     let deadline = began + timeout;
     let message = wire::encode(task).map_err(fails)?;
-    let (socket, mut child) = start(helper).map_err(fails)?;
+    let (input, to_input) = match &speech.input {
+        Some(words) => {
+            let (input, to_input) = input_pipe().map_err(fails)?;
+            (Some(input), Some((to_input, words.as_slice())))
+        }
+        None => (None, None),
+    };
+    let (socket, mut child) = start(helper, input).map_err(fails)?;
     let (mut reports, mut control) = socket.into_split();
 
-    let mut pump = Pump::new(output);
+    let mut pump = Pump::new(output, speech.most_chunks);
     let stop = CancellationToken::new();
     let mut warnings = Vec::new();
     let (told, end) = {
@@ -319,11 +404,13 @@ pub(crate) async fn carry_out(
             let end = timeout_at(Instant::now() + UNKILLABLE, last).await;
             (Some(told), end.unwrap_or(Err(Lost::Unkillable)))
         });
-        let mut pumped = false;
+        let mut speaking = std::pin::pin!(speak(to_input));
+        let (mut pumped, mut spoken) = (false, false);
         let (told, end) = loop {
             tokio::select! {
                 end = &mut ending => break end,
                 () = &mut pumping, if !pumped => pumped = true,
+                () = &mut speaking, if !spoken => spoken = true,
             }
         };
         // Everything is dead; what is still in the pipes belongs to the output.
@@ -384,12 +471,20 @@ pub(crate) async fn carry_out(
     })
 }
 
-/// The supervisor gets an environment with nothing in it: what it starts is told its own.
-fn start(helper: &Path) -> io::Result<(UnixStream, tokio::process::Child)> {
+/// The supervisor gets an environment with nothing in it: what it starts is told its own. `input` is
+/// for what it starts.
+fn start(
+    helper: &Path,
+    input: Option<PipeReader>,
+) -> io::Result<(UnixStream, tokio::process::Child)> {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     ours.set_nonblocking(true)?;
-    let child = tokio::process::Command::new(helper)
-        .args([HELPER_ARGUMENT, "supervise"])
+    let mut command = tokio::process::Command::new(helper);
+    command.args([HELPER_ARGUMENT, "supervise"]);
+    if let Some(input) = &input {
+        command.args(["input", &input.as_raw_fd().to_string()]);
+    }
+    let child = command
         .env_clear()
         .current_dir("/")
         .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -397,6 +492,14 @@ fn start(helper: &Path) -> io::Result<(UnixStream, tokio::process::Child)> {
         .stderr(Stdio::piped())
         .spawn()?;
     Ok((UnixStream::from_std(ours)?, child))
+}
+
+/// A pipe whose one end a supervisor inherits by its number.
+fn input_pipe() -> io::Result<(PipeReader, pipe::Sender)> {
+    let (input, to_input) = io::pipe()?;
+    // Others that are started at this moment may get it too; their supervisors close it.
+    fcntl_setfd(&input, FdFlags::empty())?;
+    Ok((input, pipe::Sender::from_owned_fd(to_input.into())?))
 }
 
 async fn last_report(

@@ -113,7 +113,7 @@ impl SessionId {
 
 impl MessageId {
     /// One that nobody has used.
-    pub(crate) fn fresh(moment: &mut Moment) -> Self {
+    pub fn fresh(moment: &mut Moment) -> Self {
         Self(moment.fresh_id())
     }
 }

@@ -60,7 +60,7 @@ impl Seal {
 
     /// Puts into the envelope what a signature covers: all but the signature. Keys of a session hang
     /// on these bytes, so that they must be known before anything is signed.
-    pub(crate) fn prepare(&self, envelope: &mut Envelope, moment: &mut Moment) {
+    pub fn prepare(&self, envelope: &mut Envelope, moment: &mut Moment) {
         envelope.signature_algorithm = self.algorithm().map(|it| it.wire_name().to_owned());
         envelope.nonce = match self {
             Self::Identity | Self::Session(_) => Some(moment.fresh_nonce()),

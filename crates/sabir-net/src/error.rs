@@ -26,6 +26,12 @@ pub enum ListenError {
     },
     /// The token cannot be used, and why.
     Token(String),
+    /// Agents of other machines could come without proving who they are.
+    Unproven {
+        address: SocketAddr,
+    },
+    /// The certificates or the key cannot be used, and why.
+    Tls(String),
 }
 
 impl fmt::Display for ListenError {
@@ -52,6 +58,13 @@ impl fmt::Display for ListenError {
                 )
             }
             Self::Token(why) => write!(f, "the token cannot be used: {why}"),
+            Self::Unproven { address } => write!(
+                f,
+                "{address} can be reached from other machines, so callers must prove who they are: \
+                 give a token, or TLS with an authority for the certificates of clients, \
+                 or listen on 127.0.0.1"
+            ),
+            Self::Tls(why) => write!(f, "TLS cannot be used: {why}"),
         }
     }
 }
@@ -60,9 +73,12 @@ impl std::error::Error for ListenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Bind { source, .. } => Some(source),
-            Self::Open { .. } | Self::Taken { .. } | Self::NotASocket { .. } | Self::Token(_) => {
-                None
-            }
+            Self::Open { .. }
+            | Self::Taken { .. }
+            | Self::NotASocket { .. }
+            | Self::Token(_)
+            | Self::Unproven { .. }
+            | Self::Tls(_) => None,
         }
     }
 }

@@ -90,20 +90,7 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
 
 impl Guard {
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Turned> {
-        // HTTP/2 says in the address what HTTP/1.1 says in a header; some say it in both.
-        let mut names: Vec<Authority> = uri.authority().cloned().into_iter().collect();
-        for host in headers.get_all(HOST) {
-            names.push(Authority::try_from(host.as_bytes()).map_err(|_| Turned::Host)?);
-        }
-        if self.reach == Reach::Loopback && (names.is_empty() || !names.iter().all(is_loopback)) {
-            return Err(Turned::Host);
-        }
-        for origin in headers.get_all(ORIGIN) {
-            let is_own = origin.to_str().is_ok_and(|origin| is_own(origin, &names));
-            if !is_own {
-                return Err(Turned::Origin);
-            }
-        }
+        check_site(self.reach, uri, headers)?;
         let Some(token) = &self.token else { return Ok(()) };
         match headers.get(AUTHORIZATION) {
             None => Err(Turned::NoToken),
@@ -111,6 +98,25 @@ impl Guard {
             Some(_) => Err(Turned::WrongToken),
         }
     }
+}
+
+/// Turns away what a browser sends for a page of another site.
+pub(crate) fn check_site(reach: Reach, uri: &Uri, headers: &HeaderMap) -> Result<(), Turned> {
+    // HTTP/2 says in the address what HTTP/1.1 says in a header; some say it in both.
+    let mut names: Vec<Authority> = uri.authority().cloned().into_iter().collect();
+    for host in headers.get_all(HOST) {
+        names.push(Authority::try_from(host.as_bytes()).map_err(|_| Turned::Host)?);
+    }
+    if reach == Reach::Loopback && (names.is_empty() || !names.iter().all(is_loopback)) {
+        return Err(Turned::Host);
+    }
+    for origin in headers.get_all(ORIGIN) {
+        let is_own = origin.to_str().is_ok_and(|origin| is_own(origin, &names));
+        if !is_own {
+            return Err(Turned::Origin);
+        }
+    }
+    Ok(())
 }
 
 fn is_loopback(name: &Authority) -> bool {

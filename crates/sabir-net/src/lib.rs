@@ -1,4 +1,5 @@
-//! Servers and clients: the transports of the queue pair, and the protocols of editors.
+//! Servers and clients: the transports of the queue pair, the protocols of editors, and that between
+//! agents.
 
 mod acp;
 mod channel;
@@ -7,6 +8,7 @@ mod greeting;
 mod grpc;
 mod guard;
 mod http;
+mod ldp;
 mod lines;
 mod server;
 mod stdio;
@@ -19,6 +21,7 @@ pub use acp::serve_acp;
 pub use error::ListenError;
 /// What is generated from `spec/proto`: the messages, and a client for programs in Rust.
 pub use grpc::v1 as queue_pair_v1;
+pub use ldp::{Demand, LdpLimits, LdpOptions, LdpServer, Rate, TlsFiles, ldp_openapi};
 pub use lines::{LineSink, LineSource, lines};
 pub use server::{Listen, Listening, Server};
 pub use stdio::serve_stdio;

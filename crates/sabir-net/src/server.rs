@@ -236,7 +236,7 @@ const REFUSAL_TIME: Duration = Duration::from_secs(5);
 
 /// Asks for as many descriptors as are needed. Where there are fewer, connections wait to be
 /// accepted.
-fn allow_open_files(needed: u64) {
+pub(crate) fn allow_open_files(needed: u64) {
     let limit = getrlimit(Resource::Nofile);
     let wanted = needed.saturating_add(FILES_OF_OURS);
     if limit.current.is_some_and(|current| current < wanted) {
@@ -248,12 +248,12 @@ fn allow_open_files(needed: u64) {
 /// The store, the listeners, the model clients, and what commands need.
 const FILES_OF_OURS: u64 = 512;
 
-async fn bind(transport: &str, address: SocketAddr) -> Result<TcpListener, ListenError> {
+pub(crate) async fn bind(transport: &str, address: SocketAddr) -> Result<TcpListener, ListenError> {
     let what = format!("{transport} {address}");
     TcpListener::bind(address).await.map_err(|source| ListenError::Bind { what, source })
 }
 
-fn is_loopback(address: SocketAddr) -> bool {
+pub(crate) fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
@@ -324,13 +324,18 @@ fn web_router(web: Web, listener: &TcpListener, shared: &Arc<Shared>) -> Router 
 }
 
 async fn next_tcp(listener: &TcpListener) -> TcpStream {
+    next_caller(listener).await.0
+}
+
+/// The next connection, and who called.
+pub(crate) async fn next_caller(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, caller)) => {
                 // Events are small, and each is waited for.
                 let _ = stream.set_nodelay(true);
                 let _ = keep_alive(&stream);
-                return stream;
+                return (stream, caller);
             }
             Err(_) => tokio::time::sleep(BREATH).await,
         }

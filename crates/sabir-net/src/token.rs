@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use sabir_ldp::Fingerprint;
 use subtle::ConstantTimeEq as _;
 
 use crate::error::ListenError;
@@ -38,13 +39,21 @@ impl Token {
         })
     }
 
+    /// What is kept and compared where several tokens are known.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.0)
+    }
+
     /// Whether this is the value of an `authorization` header that knows the token.
     pub(crate) fn admits(&self, authorization: &[u8]) -> bool {
-        let Some((scheme, given)) = authorization.split_at_checked(SCHEME.len()) else {
-            return false;
-        };
-        scheme.eq_ignore_ascii_case(SCHEME) && bool::from(given.ct_eq(&self.0))
+        bearer(authorization).is_some_and(|given| bool::from(given.ct_eq(&self.0)))
     }
+}
+
+/// The token in the value of an `authorization` header.
+pub(crate) fn bearer(authorization: &[u8]) -> Option<&[u8]> {
+    let (scheme, given) = authorization.split_at_checked(SCHEME.len())?;
+    scheme.eq_ignore_ascii_case(SCHEME).then_some(given)
 }
 
 const SCHEME: &[u8] = b"Bearer ";

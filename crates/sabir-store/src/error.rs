@@ -50,6 +50,15 @@ pub enum StoreError {
     Failed {
         why: String,
     },
+    /// Others wrote for longer than we waited. Nothing happened; trying again may help.
+    Busy {
+        path: PathBuf,
+    },
+    /// Others than its owner can use the file of the node's key.
+    KeyExposed {
+        path: PathBuf,
+        mode: u32,
+    },
     /// The store was closed before the batch was written.
     Closed,
     /// A file or the database could not be used.
@@ -77,6 +86,7 @@ impl StoreError {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
                 Self::Damaged { path, why: error.to_string() }
             }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
             _ => Self::Io { path, why: error.to_string() },
         }
     }
@@ -130,6 +140,17 @@ impl fmt::Display for StoreError {
                 f,
                 "the journal takes no more entries because a write failed: {why}; make room or \
                  repair the disk, then start again"
+            ),
+            Self::Busy { path } => write!(
+                f,
+                "{} was in use by other processes for too long; try again",
+                path.display()
+            ),
+            Self::KeyExposed { path, mode } => write!(
+                f,
+                "{} holds the secret key of this node and others can use it (mode {mode:03o}); \
+                 `chmod 600` it if nobody did, else move it away to get a new one",
+                path.display()
             ),
             Self::Closed => f.write_str("the store is closed"),
             Self::Io { path, why } => write!(f, "cannot use {}: {why}", path.display()),

@@ -13,11 +13,13 @@
 
 mod chain;
 mod connection;
+mod delegate;
 mod entry;
 mod error;
 mod home;
 mod journal;
 pub mod library;
+mod node_key;
 mod projection;
 mod queue;
 mod reader;
@@ -29,8 +31,10 @@ mod verify;
 mod writer;
 
 pub use chain::{Hash, Link, entry_hash, genesis_hash};
+pub use delegate::{PeerEntry, PeerRefusal};
 pub use entry::{ApprovalState, Batch, Entry, Parent, SessionFacts, SessionId};
 pub use error::{StoreError, Tampered};
+pub use node_key::node_key;
 pub use reader::{Bookmark, Line, Reader, Recorded, Scope, SessionFilter, SessionSummary};
 pub use store::{Options, Receipt, Rejected, Store};
 pub use verify::Verified;

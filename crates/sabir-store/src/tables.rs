@@ -7,6 +7,9 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 use crate::schema::{Tables, Unusable};
 
+/// Makes the tables of what this node does for peers, and nothing else.
+pub(crate) const DELEGATE: &str = include_str!("../migrations/0003_delegate.sql");
+
 const JOURNAL: Tables = Tables {
     // The letters `Sabr`.
     application: 0x5361_6272,
@@ -14,6 +17,7 @@ const JOURNAL: Tables = Tables {
     migrations: &[
         include_str!("../migrations/0001_journal.sql"),
         include_str!("../migrations/0002_find_a_response.sql"),
+        DELEGATE,
     ],
 };
 
@@ -40,6 +44,12 @@ pub(crate) fn check_readable(connection: &Connection, path: &Path) -> Result<(),
         return Err(StoreError::Missing { path: path.to_owned() });
     }
     Ok(())
+}
+
+/// Whether the file has the tables of a delegate; one that an older program wrote does not.
+pub(crate) fn has_delegate(connection: &Connection) -> rusqlite::Result<bool> {
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(version >= 3)
 }
 
 fn blame(path: &Path, unusable: Unusable) -> StoreError {

@@ -13,7 +13,7 @@ use super::{OutputChunk, OutputStream};
 /// How much is read at once.
 const PIECE: usize = 4 * 1024;
 /// More pieces than anybody looks at: what comes later is kept and not sent.
-const MOST_CHUNKS: u64 = 10_000;
+pub(super) const MOST_CHUNKS: u64 = 10_000;
 /// Kept of each stream. Both go into one message, of which there are several copies on its way to
 /// the disk and to a reader.
 const MOST_OF_EACH: usize = 1 << 20;
@@ -23,6 +23,7 @@ const MOST_OF_BOTH: usize = 512 << 10;
 #[derive(Debug)]
 pub(super) struct Pump {
     output: mpsc::Sender<OutputChunk>,
+    most_chunks: u64,
     sent: u64,
     dropped: u64,
     stdout: Kept,
@@ -54,9 +55,10 @@ impl Remains {
 }
 
 impl Pump {
-    pub(super) fn new(output: mpsc::Sender<OutputChunk>) -> Self {
+    pub(super) fn new(output: mpsc::Sender<OutputChunk>, most_chunks: u64) -> Self {
         let (stdout, stderr) = (Kept::new(MOST_OF_EACH), Kept::new(MOST_OF_EACH));
-        Self { output, sent: 0, dropped: 0, stdout, stderr, both: Kept::new(MOST_OF_BOTH) }
+        let both = Kept::new(MOST_OF_BOTH);
+        Self { output, most_chunks, sent: 0, dropped: 0, stdout, stderr, both }
     }
 
     /// Runs until both pipes are closed. After `stop`, nobody is waited for any more.
@@ -84,7 +86,7 @@ impl Pump {
             OutputStream::Stderr => self.stderr.push(&chunk.text),
         }
         self.both.push(&chunk.text);
-        if self.sent >= MOST_CHUNKS {
+        if self.sent >= self.most_chunks {
             self.dropped += 1;
             return;
         }
@@ -152,7 +154,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let (output, mut chunks) = mpsc::channel(1);
-            let mut pump = Pump::new(output);
+            let mut pump = Pump::new(output, MOST_CHUNKS);
             let stop = CancellationToken::new();
             for _ in 0..MOST_CHUNKS + 5 {
                 let chunk = OutputChunk { stream: OutputStream::Stderr, text: "x".to_owned() };

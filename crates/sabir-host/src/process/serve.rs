@@ -2,20 +2,16 @@
 //! it ends, or we do, nothing of it is left.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::io::{FdFlags, fcntl_setfd};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, ChildStderr, ChildStdout};
 use tokio::time::timeout;
 
-use super::{ExecError, UNKILLABLE, last_report};
-use crate::sandbox::HELPER_ARGUMENT;
+use super::{ExecError, UNKILLABLE, input_pipe, last_report, start};
 use crate::sandbox::wire::{self, Command, How, Status, Task};
 
 /// A running program. Dropping it ends the program and everything that it started.
@@ -47,28 +43,15 @@ impl Served {
     /// Starts it with full access. `helper` is as for [`super::Runner::new`].
     pub(crate) async fn start(helper: &Path, command: Command) -> io::Result<(Self, Streams)> {
         let task = wire::encode(&Task { command, how: How::FullAccess })?;
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        let (input, to_input) = io::pipe()?;
-        // Others that are started at this moment may get it too; their supervisors close it.
-        fcntl_setfd(&input, FdFlags::empty())?;
-        let mut supervisor = tokio::process::Command::new(helper)
-            .args([HELPER_ARGUMENT, "supervise", "input", &input.as_raw_fd().to_string()])
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+        let (input, to_input) = input_pipe()?;
+        let (mut socket, mut supervisor) = start(helper, Some(input))?;
         let (Some(output), Some(errors)) = (supervisor.stdout.take(), supervisor.stderr.take())
         else {
             return Err(io::Error::other("its pipes are missing"));
         };
-        let input = pipe::Sender::from_owned_fd(to_input.into())?;
-        let mut socket = UnixStream::from_std(ours)?;
         // A helper that goes away while it is told what to do says nothing, and is noticed so.
         let _ = socket.write_all(&task).await;
-        Ok((Self { supervisor, socket }, Streams { input, output, errors }))
+        Ok((Self { supervisor, socket }, Streams { input: to_input, output, errors }))
     }
 
     /// Waits for the program to end by itself, and then ends it and all that is left of it.

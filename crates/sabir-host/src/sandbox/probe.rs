@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::check::Achieved;
 use super::wire::{Command, How, Task};
 use super::{Confined, HELPER_ARGUMENT, Layer, LayerChoice, Limits, Network, bubblewrap};
-use crate::process::{carry_out, environment};
+use crate::process::{Ports, Speech, carry_out, environment};
 
 /// What was found out about every layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -96,9 +96,10 @@ async fn try_layer(helper: &Path, layer: Layer) -> Result<(), String> {
     let command = Command { argv, cwd: root.clone(), env, limits: Limits::default() };
     let (output, _) = mpsc::channel(1);
     let task = Task { command, how };
-    let finished = carry_out(helper, &task, PATIENCE, output, CancellationToken::new())
-        .await
-        .map_err(|error| error.to_string())?;
+    let cancel = CancellationToken::new();
+    let ports = Ports { speech: &Speech::default(), output, cancel };
+    let finished =
+        carry_out(helper, &task, PATIENCE, ports).await.map_err(|error| error.to_string())?;
     let achieved: Achieved = serde_json::from_str(&finished.stdout).map_err(|_| {
         format!("it ended with {}: {}", finished.exit_code, finished.stderr.trim_end())
     })?;

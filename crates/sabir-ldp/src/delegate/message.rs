@@ -191,8 +191,8 @@ impl Delegate {
         }
     }
 
-    /// An answer is signed as the question was.
-    fn seal_for(&self, envelope: &Envelope, standing: Option<&Standing>) -> Seal {
+    /// An answer is signed as the question was. Whoever follows a task is told of it in the same way.
+    pub fn seal_for(&self, envelope: &Envelope, standing: Option<&Standing>) -> Seal {
         let from = &envelope.from;
         let Some(standing) = standing else {
             // It failed the verification: the answer is signed as the peer can check it.

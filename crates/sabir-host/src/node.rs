@@ -1,0 +1,172 @@
+//! The node: a delegate that is served. It drives the machine of the protocol with a clock, a
+//! journal and skills, one turn at a time, and does nothing before it is on disk.
+//!
+//! It takes messages as texts and answers with texts. How they travel is for others.
+
+mod answer;
+mod approvals;
+mod core;
+mod criteria;
+mod error;
+mod follow;
+mod journal;
+mod machine;
+mod pins;
+mod request;
+mod settings;
+mod skill;
+mod stub;
+mod tick;
+mod topic;
+mod work;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sabir_ldp::{
+    Channel, Delegate, DelegateSettings, HexBytes, IdentityCard, Moment, PublicKey, SigningKey,
+    Timestamp,
+};
+use sabir_store::{Batch, Store};
+use tokio::time::timeout;
+
+pub use approvals::{Approval, Approvals, Decision, NotWaiting};
+pub use error::NodeError;
+pub use follow::{Follow, Told};
+pub use settings::NodeSettings;
+pub use skill::{Broken, Echo, News, Program, Skill};
+
+use self::core::{Closed, Core, Parts};
+use crate::clock::now_ms;
+use journal::Journal;
+use machine::Machine;
+use pins::Pins;
+use stub::OfPeers as _;
+pub use stub::Peers;
+
+/// Cheap to clone; clones share everything. It goes on until it is stopped.
+#[derive(Debug, Clone)]
+pub struct Node(Arc<Core>);
+
+/// How much a node has to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeCounts {
+    /// Open and suspended.
+    pub sessions: usize,
+    pub running_tasks: usize,
+    /// Requests that wait for an answer.
+    pub waiting_requests: usize,
+    pub condition: Condition,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    Serving,
+    /// It finishes what it has to, and takes nothing new.
+    Stopping,
+    /// It cannot keep what it is told, so that it does nothing any more.
+    Failed {
+        why: String,
+    },
+}
+
+impl Node {
+    /// Takes up where the last one stopped: what ran then is reported as interrupted.
+    pub async fn start(
+        settings: NodeSettings,
+        store: Store,
+        peers: Peers,
+        key: SigningKey,
+    ) -> Result<Self, NodeError> {
+        let NodeSettings { mut card, mut trust, replay, limits, skills, patience } = settings;
+        card.public_key = HexBytes::from_hex(&key.public_key().to_hex());
+        if let Some(offered) = card.capabilities.iter().find(|it| !skills.contains_key(&it.name)) {
+            return Err(NodeError::NoSuchSkill(offered.name.clone()));
+        }
+        let pins = Pins::new(peers);
+        for (owner, key) in pins.all().await? {
+            // More than there is room for are looked at again when they come.
+            let _ = trust.pin(&owner, key);
+        }
+        let journal = Journal::new(store.clone());
+        let now = Timestamp::from_millis(now_ms());
+        let window = replay.past_ms.saturating_add(replay.future_ms);
+        let records = journal.state(now.millis(), window).await?;
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).map_err(|error| NodeError::NoRandom(error.to_string()))?;
+        let mut moment = Moment::new(now, seed);
+        let settings =
+            DelegateSettings { card: card.clone(), trust: trust.clone(), replay, limits };
+        let mut machine = Machine::new(Delegate::restore(settings, records, &mut moment));
+        // Nothing starts before it is written down what did not end.
+        let interrupted = machine.drain(&skills, &mut moment).records;
+        if !interrupted.is_empty() {
+            let batch = Batch::of_peers(now.millis(), interrupted);
+            let written = tokio::task::spawn_blocking(move || store.append_and_wait(batch));
+            written.await.unwrap_or(Err(sabir_store::StoreError::Closed))?;
+        }
+        let card = Arc::new(card);
+        let parts = Parts { card, key, trust, pins, skills, patience, journal, machine };
+        let core = Core::new(parts);
+        tokio::spawn(tick::run(Arc::downgrade(&core)));
+        Ok(Self(core))
+    }
+
+    /// What this node publishes about itself.
+    pub fn card(&self) -> Arc<IdentityCard> {
+        Arc::clone(&self.0.card)
+    }
+
+    pub fn public_key(&self) -> PublicKey {
+        self.0.key.public_key()
+    }
+
+    /// One message and its one answer, a sealed envelope. It takes no longer than the node's patience:
+    /// who waits for a task that runs longer is told its state. Dropping it hangs up.
+    pub async fn ask(&self, text: &str, channel: Channel) -> String {
+        match self.0.take(text, channel).await {
+            Ok(request) => request.answer().await,
+            Err(refused) => refused,
+        }
+    }
+
+    /// Like [`Node::ask`] for a TASK_SUBMIT, with the updates of its task: those after the number that
+    /// is given, then those to come, then how it ended. A message that is refused, or is none of that
+    /// kind, has its answer for a stream.
+    pub async fn follow(&self, text: &str, channel: Channel, after: Option<u64>) -> Follow {
+        match self.0.take_to_follow(text, channel).await {
+            Ok((request, trail)) => Follow::new(request, trail, after),
+            Err(refused) => Follow::of_one(refused),
+        }
+    }
+
+    pub fn counts(&self) -> NodeCounts {
+        let condition = match self.0.closed.get() {
+            None => Condition::Serving,
+            Some(Closed::Stopping) => Condition::Stopping,
+            Some(Closed::Failed(why)) => Condition::Failed { why: why.clone() },
+        };
+        let machine = self.0.machine();
+        NodeCounts {
+            sessions: machine.delegate.sessions(),
+            running_tasks: machine.delegate.running_tasks(),
+            waiting_requests: machine.waiting.len(),
+            condition,
+        }
+    }
+
+    /// Takes no more work, ends what runs with everything that it started, and writes down that it was
+    /// interrupted. Whoever waits is answered.
+    pub async fn stop(&self) {
+        let _ = self.0.closed.set(Closed::Stopping);
+        for running in self.0.stop_all() {
+            // Those that do not end were told to; the next start says what became of them.
+            let _ = timeout(PATIENCE_WITH_RUNNING, running.over.cancelled()).await;
+        }
+        self.0.settled().await;
+        self.0.machine().waiting.clear();
+    }
+}
+
+/// Longer than any skill takes to stop.
+const PATIENCE_WITH_RUNNING: Duration = Duration::from_secs(25);

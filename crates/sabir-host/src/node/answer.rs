@@ -1,0 +1,159 @@
+//! From what the machine answers to the text that is sent: provenance is signed, the envelope sealed.
+//! Also the node's own word, when there is no machine to ask.
+
+use sabir_ldp::{
+    Body, Envelope, ErrorCategory, Failure, IdentityCard, LdpError, MessageId, MessageType, Moment,
+    Outcome, PayloadMode, Received, Recipient, Rejection, Seal, SessionId, Severity, SigningKey,
+    TaskUpdated, Trust, Update, sign_provenance,
+};
+
+/// An answer that is not signed yet.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) envelope: Box<Envelope>,
+    pub(super) seal: Seal,
+    /// The message was not obeyed: the answer says nothing of any task.
+    pub(super) is_refused: bool,
+}
+
+/// How somebody is spoken to.
+#[derive(Debug, Clone)]
+pub(super) struct Voice {
+    pub(super) to: Recipient,
+    pub(super) session: Option<SessionId>,
+    pub(super) mode: PayloadMode,
+    pub(super) seal: Seal,
+}
+
+/// What signs for the node.
+#[derive(Debug)]
+pub(super) struct Pen<'a> {
+    pub(super) card: &'a IdentityCard,
+    pub(super) key: &'a SigningKey,
+    pub(super) trust: &'a Trust,
+}
+
+impl Voice {
+    /// Like the sender of a message was.
+    pub(super) fn to_sender(received: &Received, seal: Seal) -> Self {
+        let envelope = &received.envelope;
+        Self {
+            to: Recipient::Delegate(envelope.from.clone()),
+            session: envelope.session_id.clone(),
+            mode: envelope.payload_mode,
+            seal,
+        }
+    }
+
+    /// To somebody of whom nothing could be read.
+    pub(super) fn to_nobody() -> Self {
+        let (to, session) = (Recipient::Unnamed, None);
+        Self { to, session, mode: PayloadMode::Text, seal: Seal::None }
+    }
+}
+
+impl Pen<'_> {
+    pub(super) fn write(&self, answer: Answer) -> String {
+        let Answer { mut envelope, seal, .. } = answer;
+        if let Body::TaskResult(outcome) = &mut envelope.body {
+            self.sign_outcome(outcome);
+        }
+        self.seal(&mut envelope, &seal)
+    }
+
+    pub(super) fn write_update(
+        &self,
+        voice: &Voice,
+        updated: &TaskUpdated,
+        moment: &mut Moment,
+    ) -> String {
+        let body = Body::TaskUpdate(Update {
+            task_id: updated.key.id.clone(),
+            progress: updated.progress,
+            // One reference looks for the state in the message.
+            message: updated.message.clone().or_else(|| Some(updated.state.wire_name().to_owned())),
+            state: Some(updated.state),
+            seq: Some(updated.seq),
+        });
+        self.say(voice, body, moment)
+    }
+
+    /// The node's own refusal, in the form that suits the message.
+    pub(super) fn write_failure(
+        &self,
+        voice: &Voice,
+        received: Option<&Received>,
+        error: LdpError,
+        moment: &mut Moment,
+    ) -> String {
+        let kind = received.map(|it| it.envelope.body.message_type());
+        let body = match kind {
+            Some(MessageType::Hello | MessageType::SessionPropose) => {
+                let reason = error.message.clone();
+                Body::SessionReject(Rejection { reason, error: Some(error) })
+            }
+            _ => {
+                let task_id = received.and_then(|it| it.envelope.body.task_id().cloned());
+                Body::TaskFailed(Failure { task_id, error })
+            }
+        };
+        self.say(voice, body, moment)
+    }
+
+    fn say(&self, voice: &Voice, body: Body, moment: &mut Moment) -> String {
+        let mut envelope = Envelope {
+            message_id: MessageId::fresh(moment),
+            session_id: voice.session.clone(),
+            from: self.card.delegate_id.clone(),
+            to: voice.to.clone(),
+            body,
+            payload_mode: voice.mode,
+            timestamp: moment.now().into(),
+            provenance: None,
+            signature: None,
+            signature_algorithm: None,
+            nonce: None,
+        };
+        voice.seal.prepare(&mut envelope, moment);
+        self.seal(&mut envelope, &voice.seal)
+    }
+
+    /// A number that has no canonical form leaves a record unsigned: it is still told.
+    fn sign_outcome(&self, outcome: &mut Outcome) {
+        let provenance = outcome.provenance.to_value();
+        let task_id = outcome.task_id.as_str();
+        let signed = sign_provenance(&provenance, task_id, &outcome.output, self.key);
+        outcome.provenance.signature = signed.ok();
+    }
+
+    fn seal(&self, envelope: &mut Envelope, seal: &Seal) -> String {
+        match seal.apply(envelope, self.key, self.trust) {
+            Ok(()) => envelope.to_text(),
+            // What cannot be signed as it should be says so, and nothing else.
+            Err(error) => {
+                let why = format!("the answer cannot be signed: {error}");
+                let task_id = envelope.body.task_id().cloned();
+                envelope.body = Body::TaskFailed(Failure { task_id, error: unavailable(why) });
+                if seal.apply(envelope, self.key, self.trust).is_err() {
+                    envelope.signature_algorithm = None;
+                    envelope.nonce = None;
+                }
+                envelope.to_text()
+            }
+        }
+    }
+}
+
+/// The node cannot do it now. It was not done, and may be tried again.
+pub(super) fn unavailable(why: impl Into<String>) -> LdpError {
+    LdpError {
+        code: UNAVAILABLE.to_owned(),
+        category: ErrorCategory::Runtime,
+        message: why.into(),
+        severity: Severity::Error,
+        retryable: true,
+        partial_output: None,
+    }
+}
+
+const UNAVAILABLE: &str = "NODE_UNAVAILABLE";

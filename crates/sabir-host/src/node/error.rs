@@ -1,0 +1,46 @@
+//! Why a node cannot be started.
+
+use std::fmt;
+
+use sabir_ldp::SkillName;
+use sabir_store::StoreError;
+
+#[derive(Debug)]
+pub enum NodeError {
+    Store(StoreError),
+    /// The card offers what nothing does.
+    NoSuchSkill(SkillName),
+    /// A skill needs what this program was started without.
+    Missing {
+        skill: SkillName,
+        what: &'static str,
+    },
+    /// A variable that the configuration names is not set.
+    NoVariable(String),
+    /// The system gives no random numbers.
+    NoRandom(String),
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::NoSuchSkill(skill) => {
+                write!(f, "the card offers the skill {skill}, and nothing does it")
+            }
+            Self::Missing { skill, what } => write!(f, "the skill {skill} needs {what}"),
+            Self::NoVariable(name) => {
+                write!(f, "the configuration names the variable {name}, which is not set")
+            }
+            Self::NoRandom(why) => write!(f, "the system gives no random numbers: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for NodeError {}
+
+impl From<StoreError> for NodeError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}

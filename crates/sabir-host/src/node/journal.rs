@@ -1,0 +1,90 @@
+//! What the node keeps on disk, as far as it asks for it: its records, and tasks that ended. It knows
+//! the store, and nothing of what a record means.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sabir_ldp::{Record, TaskEnded, TaskKey, TaskUpdated};
+use sabir_store::{Batch, Reader, Receipt, Rejected, Store, StoreError};
+use tokio::sync::Semaphore;
+
+use super::stub::Reads as _;
+
+#[derive(Debug, Clone)]
+pub(super) struct Journal {
+    store: Store,
+    readers: Arc<Readers>,
+}
+
+/// Connections that nobody reads from at the moment.
+#[derive(Debug)]
+struct Readers {
+    idle: Mutex<Vec<Reader>>,
+    /// Reads at once: more would only wait for each other, each on a thread.
+    turns: Semaphore,
+}
+
+/// Called on the writer's thread, when the records are on disk or have failed.
+pub(super) type Written = Box<dyn FnOnce(Result<Receipt, StoreError>) + Send>;
+
+impl Journal {
+    pub(super) fn new(store: Store) -> Self {
+        let readers = Readers { idle: Mutex::default(), turns: Semaphore::new(READERS) };
+        Self { store, readers: Arc::new(readers) }
+    }
+
+    /// Hands both back when too much waits for the disk.
+    pub(super) fn append(&self, batch: Batch, done: Written) -> Result<(), (Batch, Written)> {
+        self.store.append(batch, done).map_err(|Rejected { batch, done }| (batch, done))
+    }
+
+    /// Waits for room.
+    pub(super) fn append_blocking(&self, batch: Batch, done: Written) {
+        self.store.append_blocking(batch, done);
+    }
+
+    /// What a delegate is restored from.
+    pub(super) async fn state(
+        &self,
+        now_ms: u64,
+        replay_ms: u64,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.read(move |reader| reader.peer_state(now_ms, replay_ms)).await
+    }
+
+    pub(super) async fn task_ended(&self, key: TaskKey) -> Result<Option<TaskEnded>, StoreError> {
+        self.read(move |reader| reader.peer_task_ended(&key)).await
+    }
+
+    pub(super) async fn updates(
+        &self,
+        key: TaskKey,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<TaskUpdated>, StoreError> {
+        self.read(move |reader| reader.peer_task_updates(&key, after, limit)).await
+    }
+
+    /// Reads where that blocks nobody.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let Ok(_turn) = self.readers.turns.acquire().await else { return Err(StoreError::Closed) };
+        let (store, readers) = (self.store.clone(), Arc::clone(&self.readers));
+        let reading = tokio::task::spawn_blocking(move || {
+            let idle = readers.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let reader = match idle {
+                Some(reader) => reader,
+                None => store.reader()?,
+            };
+            let found = read(&reader);
+            if found.is_ok() {
+                readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+            }
+            found
+        });
+        reading.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+const READERS: usize = 4;

@@ -1,0 +1,161 @@
+//! Tasks that run: each in a task of its own, with a line on which it can be stopped. It knows how a
+//! skill is driven, and nothing of what one does.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use sabir_ldp::{Finished, Refusal, TaskEvent, TaskOrder};
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::core::Core;
+use super::criteria::unmet;
+use super::skill::{Broken, News};
+
+#[derive(Debug, Default)]
+pub(super) struct Running {
+    stop: CancellationToken,
+    cause: OnceLock<Cause>,
+    /// Set when nothing of it is left.
+    pub(super) over: CancellationToken,
+}
+
+/// Why a task is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// Nobody waits for it.
+    Cancelled,
+    /// It has used up what it may; what there was is still wanted.
+    Violated,
+    /// The node goes away.
+    Shutdown,
+}
+
+impl Running {
+    pub(super) fn stop(&self, cause: Cause) {
+        // The first reason is the one that it is told for.
+        let _ = self.cause.set(cause);
+        self.stop.cancel();
+    }
+}
+
+impl Core {
+    /// Starts a task that was ordered.
+    pub(super) fn begin(self: &Arc<Self>, order: TaskOrder) {
+        let running = Arc::new(Running::default());
+        self.running().insert(order.key.clone(), Arc::clone(&running));
+        if self.closed.get().is_some() {
+            running.stop(Cause::Shutdown);
+        }
+        let core = Arc::clone(self);
+        self.runtime.spawn(async move { core.work(order, running).await });
+    }
+
+    async fn work(self: Arc<Self>, order: TaskOrder, running: Arc<Running>) {
+        let key = order.key.clone();
+        let criteria = order.contract.as_ref().map(|contract| contract.success_criteria.clone());
+        let done = match self.skills.get(&order.skill) {
+            Some(_) if running.stop.is_cancelled() => Err(Broken::new("stopped before it began")),
+            Some(skill) => {
+                let (news, heard) = News::new(running.stop.clone());
+                // In a task of its own: what panics there fails there.
+                let doing = tokio::spawn(skill.run(order, news));
+                self.watch(&key, doing, heard, &running.stop).await
+            }
+            None => Err(Broken::new("this node does not know how to do it")),
+        };
+        let event = match done {
+            Ok(finished) => self.finished(finished, criteria.unwrap_or_default()).await,
+            Err(Broken { error, usage }) => TaskEvent::Failed { error: *error, usage },
+        };
+        let event = match (running.cause.get(), event) {
+            (Some(Cause::Shutdown), TaskEvent::Failed { error, usage }) => {
+                let mut interrupted = Refusal::Interrupted
+                    .error("the node was stopped while the task ran, and ended it");
+                interrupted.retryable = true;
+                interrupted.partial_output = error.partial_output;
+                TaskEvent::Failed { error: interrupted, usage }
+            }
+            (_, event) => event,
+        };
+        self.tell(&key, event).await;
+        self.running().remove(&key);
+        running.over.cancel();
+    }
+
+    /// Passes on what a task tells, until it is done.
+    async fn watch(
+        self: &Arc<Self>,
+        key: &sabir_ldp::TaskKey,
+        mut doing: JoinHandle<Result<Finished, Broken>>,
+        mut heard: mpsc::Receiver<TaskEvent>,
+        stop: &CancellationToken,
+    ) -> Result<Finished, Broken> {
+        let done = loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break None,
+                Some(event) = heard.recv() => self.tell(key, event).await,
+                done = &mut doing => break Some(done),
+            }
+        };
+        let done = match done {
+            Some(done) => Ok(done),
+            // It is heard to its end: what it used up counts.
+            None => {
+                timeout(LAST_WORDS, async {
+                    loop {
+                        tokio::select! {
+                            biased;
+                            done = &mut doing => break done,
+                            Some(event) = heard.recv() => {
+                                if let TaskEvent::Usage(_) = event {
+                                    self.tell(key, event).await;
+                                }
+                            }
+                        }
+                    }
+                })
+                .await
+            }
+        };
+        heard.close();
+        match done {
+            Ok(done) => {
+                while let Some(event) = heard.recv().await {
+                    self.tell(key, event).await;
+                }
+                done.unwrap_or_else(|error| Err(died(error)))
+            }
+            Err(_) => {
+                doing.abort();
+                Err(Broken::new("it did not stop when it was told to"))
+            }
+        }
+    }
+
+    async fn finished(&self, mut finished: Finished, criteria: Vec<String>) -> TaskEvent {
+        if !criteria.is_empty() {
+            let output = finished.output.clone();
+            let checked = tokio::task::spawn_blocking(move || unmet(&criteria, &output)).await;
+            match checked {
+                Ok(unmet) => finished.unmet.extend(unmet),
+                Err(error) => finished.unmet.push(format!("could not be checked: {error}")),
+            }
+        }
+        TaskEvent::Finished(Box::new(finished))
+    }
+}
+
+/// Its words stay here: they are about this program and not about the task.
+fn died(error: JoinError) -> Broken {
+    match error.is_panic() {
+        true => Broken::new("the skill failed in a way that it should not"),
+        false => Broken::new("the skill was ended"),
+    }
+}
+
+/// Longer than a process group takes to die. Then the machine has given up on it, too.
+const LAST_WORDS: Duration = Duration::from_secs(20);

@@ -1,0 +1,255 @@
+//! The listener for other agents: HTTP, event streams and WebSockets in front of a node.
+//!
+//! It knows connections and not what is said on them: who sent a message, and whether it is obeyed,
+//! is for the node.
+
+mod answer;
+mod body;
+mod connection;
+mod door;
+mod openapi;
+mod options;
+mod rate;
+mod refusal;
+mod route;
+mod sniff;
+mod socket;
+mod sse;
+mod tls;
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::body::Bytes;
+use rustix::net::sockopt;
+use sabir_host::Node;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::answer::WrittenCard;
+use self::body::Room;
+use self::door::{Caller, Door};
+pub use self::openapi::ldp_openapi;
+pub use self::options::{Demand, LdpLimits, LdpOptions, Rate, TlsFiles};
+use self::rate::neighbourhood;
+use self::refusal::Refused;
+use self::sniff::Spoken;
+use self::tls::Certificates;
+use crate::error::ListenError;
+use crate::server::{Listening, allow_open_files, bind, is_loopback, next_caller};
+
+/// Listeners that are bound and not yet served.
+pub struct LdpServer {
+    listeners: Vec<TcpListener>,
+    tls: Option<TlsAcceptor>,
+    options: LdpOptions,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct Shared {
+    node: Node,
+    door: Door,
+    room: Room,
+    limits: LdpLimits,
+    stop: CancellationToken,
+    tracker: TaskTracker,
+    places: Arc<Semaphore>,
+    sockets: Arc<Semaphore>,
+    card: Mutex<Option<WrittenCard>>,
+    openapi: Bytes,
+}
+
+/// A place among those that may be taken at one time.
+type Place = OwnedSemaphorePermit;
+
+impl LdpServer {
+    /// Binds every address, or none. Beyond loopback callers must show a token or a certificate.
+    pub async fn bind(
+        addresses: Vec<SocketAddr>,
+        options: LdpOptions,
+    ) -> Result<Self, ListenError> {
+        let has_tokens = !options.tokens.is_empty();
+        let has_authority =
+            options.tls.as_ref().is_some_and(|files| files.client_authority.is_some());
+        let far = addresses.iter().copied().find(|address| !is_loopback(*address));
+        if let Some(address) = far
+            && !has_tokens
+            && !has_authority
+        {
+            return Err(ListenError::Unproven { address });
+        }
+        // With tokens a certificate is one of two ways to come in.
+        let certificates = if has_tokens { Certificates::Asked } else { Certificates::Demanded };
+        let tls = match &options.tls {
+            Some(files) => Some(tls::acceptor(files, certificates)?),
+            None => None,
+        };
+        let mut listeners = Vec::new();
+        for address in addresses {
+            listeners.push(bind("ldp", address).await?);
+        }
+        Ok(Self { listeners, tls, options })
+    }
+
+    /// Where it listens, in the order that was asked for; ports that were left open are filled in.
+    pub fn listening(&self) -> Vec<Listening> {
+        let transport = if self.tls.is_some() { "https" } else { "http" };
+        let addresses = self.listeners.iter().map(|listener| {
+            listener.local_addr().map(|address| address.to_string()).unwrap_or_default()
+        });
+        addresses.map(|address| Listening { transport, address }).collect()
+    }
+
+    /// Serves until `stop` is cancelled and every connection has ended.
+    pub async fn serve(self, node: Node, stop: CancellationToken) {
+        let LdpOptions { tokens, demand, tls: _, limits } = self.options;
+        allow_open_files(limits.connections as u64);
+        let tracker = TaskTracker::new();
+        let shared = Arc::new(Shared {
+            node,
+            door: Door::new(tokens, demand, &limits),
+            room: Room::new(limits.bodies_bytes),
+            stop: stop.clone(),
+            tracker: tracker.clone(),
+            places: semaphore(limits.places),
+            sockets: semaphore(limits.sockets),
+            card: Mutex::new(None),
+            openapi: Bytes::from(ldp_openapi().to_string()),
+            limits,
+        });
+        let guests = Guests {
+            all: semaphore(shared.limits.connections),
+            each: Arc::default(),
+            most: shared.limits.connections_each,
+        };
+        for listener in self.listeners {
+            let (tls, shared, guests) = (self.tls.clone(), Arc::clone(&shared), guests.clone());
+            tracker.spawn(accept(listener, tls, shared, guests));
+        }
+        stop.cancelled().await;
+        tracker.close();
+        tracker.wait().await;
+    }
+}
+
+impl std::fmt::Debug for LdpServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LdpServer")
+            .field("listeners", &self.listeners)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// A place for one more request, if there is one.
+    fn take_place(&self) -> Result<Place, Refused> {
+        Arc::clone(&self.places).try_acquire_owned().map_err(|_| Refused::Busy)
+    }
+
+    fn take_socket(&self) -> Result<Place, Refused> {
+        Arc::clone(&self.sockets).try_acquire_owned().map_err(|_| Refused::Busy)
+    }
+}
+
+fn semaphore(places: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)))
+}
+
+/// Connections: how many there are, and how many of them come from one address elsewhere.
+#[derive(Debug, Clone)]
+struct Guests {
+    all: Arc<Semaphore>,
+    each: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    most: usize,
+}
+
+/// A connection's place.
+struct Guest {
+    _place: Place,
+    counted: Option<(IpAddr, Arc<Mutex<HashMap<IpAddr, usize>>>)>,
+}
+
+impl Guests {
+    fn take(&self, caller: SocketAddr) -> Option<Guest> {
+        let place = Arc::clone(&self.all).try_acquire_owned().ok()?;
+        if is_loopback(caller) {
+            return Some(Guest { _place: place, counted: None });
+        }
+        let whose = neighbourhood(caller.ip());
+        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = each.entry(whose).or_default();
+        if *count >= self.most {
+            return None;
+        }
+        *count += 1;
+        drop(each);
+        Some(Guest { _place: place, counted: Some((whose, Arc::clone(&self.each))) })
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let Some((whose, each)) = &self.counted else { return };
+        let mut each = each.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = each.get_mut(whose) {
+            *count -= 1;
+            if *count == 0 {
+                each.remove(whose);
+            }
+        }
+    }
+}
+
+/// Accepts connections until the server stops.
+async fn accept(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    shared: Arc<Shared>,
+    guests: Guests,
+) {
+    let Ok(here) = listener.local_addr() else { return };
+    let stop = shared.stop.clone();
+    while let Some((stream, caller)) = stop.run_until_cancelled(next_caller(&listener)).await {
+        let Some(guest) = guests.take(caller) else {
+            if tls.is_none() {
+                // As much as fits at once: nobody is waited for.
+                let _ = stream.try_write(Refused::Busy.raw_response().as_bytes());
+            }
+            continue;
+        };
+        let _ = bound_stall(&stream, &shared.limits);
+        let here = stream.local_addr().unwrap_or(here);
+        let caller = Caller::new(caller, here);
+        let (tls, serving) = (tls.clone(), Arc::clone(&shared));
+        shared.tracker.spawn(async move {
+            match tls {
+                None => connection::serve(stream, None, caller, serving).await,
+                Some(tls) => serve_tls(&tls, stream, caller, serving).await,
+            }
+            drop(guest);
+        });
+    }
+}
+
+async fn serve_tls(tls: &TlsAcceptor, stream: TcpStream, caller: Caller, shared: Arc<Shared>) {
+    let shaking = timeout(shared.limits.header_time, tls.accept(stream));
+    let Some(Ok(Ok(stream))) = shared.stop.run_until_cancelled(shaking).await else { return };
+    let (_, session) = stream.get_ref();
+    let spoken = (session.alpn_protocol() == Some(tls::ALPN_H2)).then_some(Spoken::Http2);
+    let caller = Caller { certificate: tls::fingerprint(session), ..caller };
+    connection::serve(stream, spoken, caller, shared).await;
+}
+
+/// Who does not read is cut off by the kernel, whatever is being sent.
+fn bound_stall(stream: &TcpStream, limits: &LdpLimits) -> io::Result<()> {
+    let millis = u32::try_from(limits.stall_time.as_millis()).unwrap_or(u32::MAX);
+    Ok(sockopt::set_tcp_user_timeout(stream, millis)?)
+}

@@ -1,0 +1,95 @@
+//! The body of a request: within its time, within its size, and within what all may take together.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+
+use super::options::LdpLimits;
+use super::refusal::Refused;
+
+/// What all bodies may take together, counted in steps.
+#[derive(Debug, Clone)]
+pub(super) struct Room(Arc<Semaphore>);
+
+/// A body, and the room that it takes for as long as it is there.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) bytes: Bytes,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+const STEP_BYTES: usize = 16 * 1024;
+
+impl Room {
+    pub(super) fn new(bytes: usize) -> Self {
+        let steps = (bytes / STEP_BYTES).min(Semaphore::MAX_PERMITS);
+        Self(Arc::new(Semaphore::new(steps)))
+    }
+
+    /// Reads a body. Room is taken as bytes come and never for those that were only announced: who
+    /// announces much and sends little takes nothing from others.
+    pub(super) async fn read(
+        &self,
+        mut body: Incoming,
+        limits: &LdpLimits,
+    ) -> Result<Taken, Refused> {
+        let limit = limits.message_bytes;
+        let too_large = Refused::TooLarge { limit };
+        if body.size_hint().lower() > limit as u64 {
+            return Err(too_large);
+        }
+        let deadline = Instant::now() + limits.body_time;
+        let mut first = Bytes::new();
+        let mut all: Vec<u8> = Vec::new();
+        let mut room: Option<OwnedSemaphorePermit> = None;
+        loop {
+            let frame = match timeout_at(deadline, body.frame()).await {
+                Err(_) => return Err(Refused::SlowBody),
+                Ok(None) => break,
+                Ok(Some(Err(_))) => return Err(Refused::BrokenBody),
+                Ok(Some(Ok(frame))) => frame,
+            };
+            let Ok(data) = frame.into_data() else { continue };
+            let length = first.len() + all.len() + data.len();
+            if length > limit {
+                return Err(too_large);
+            }
+            self.make_room(&mut room, length)?;
+            // Nearly every message comes in one piece, which need not be copied.
+            if first.is_empty() && all.is_empty() {
+                first = data;
+            } else {
+                if all.is_empty() {
+                    all = std::mem::take(&mut first).to_vec();
+                }
+                all.extend_from_slice(&data);
+            }
+        }
+        let bytes = if all.is_empty() { first } else { Bytes::from(all) };
+        Ok(Taken { bytes, _room: room })
+    }
+
+    /// The first step is free, so that small messages pass when large ones fill everything.
+    fn make_room(
+        &self,
+        room: &mut Option<OwnedSemaphorePermit>,
+        length: usize,
+    ) -> Result<(), Refused> {
+        let held = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let wanted = (length.div_ceil(STEP_BYTES)).saturating_sub(1).saturating_sub(held);
+        if wanted == 0 {
+            return Ok(());
+        }
+        let wanted = u32::try_from(wanted).map_err(|_| Refused::Busy)?;
+        let more = Arc::clone(&self.0).try_acquire_many_owned(wanted).map_err(|_| Refused::Busy)?;
+        match room {
+            Some(room) => room.merge(more),
+            None => *room = Some(more),
+        }
+        Ok(())
+    }
+}

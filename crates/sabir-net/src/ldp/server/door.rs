@@ -1,0 +1,277 @@
+//! Who may ask: the checks that every request passes, cheapest first, and what the node is told of
+//! the way that a message came. Whom a token or certificate stands for is not known here.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
+
+use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, FORWARDED};
+use axum::http::{HeaderMap, HeaderName, Uri};
+use sabir_ldp::{Channel, Credential, Fingerprint, Origin};
+use tokio::time::Instant;
+
+use super::options::{Demand, LdpLimits};
+use super::rate::Rates;
+use super::refusal::Refused;
+use super::route::Route;
+use crate::guard::{Reach, Turned, check_site};
+use crate::token::bearer;
+
+/// What is known of the other side of a connection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Caller {
+    pub(super) address: IpAddr,
+    /// Whether either end of the connection is on the loopback interface.
+    pub(super) reach: Reach,
+    /// Of the client's certificate.
+    pub(super) certificate: Option<Fingerprint>,
+}
+
+/// The rules of one server.
+#[derive(Debug)]
+pub(super) struct Door {
+    tokens: Vec<Fingerprint>,
+    demand: Demand,
+    far: Mutex<Rates>,
+    near: Option<Mutex<Rates>>,
+}
+
+impl Caller {
+    pub(super) fn new(caller: SocketAddr, here: SocketAddr) -> Self {
+        let is_near = |address: SocketAddr| address.ip().to_canonical().is_loopback();
+        // A page that points its own name at this machine comes through the loopback interface, even
+        // where the listener is open to all.
+        let reach = if is_near(caller) || is_near(here) { Reach::Loopback } else { Reach::Network };
+        Self { address: caller.ip().to_canonical(), reach, certificate: None }
+    }
+
+    /// What a header says can make a caller farther and never nearer: a program of this machine that
+    /// forwards requests speaks for somebody else.
+    fn origin(&self, headers: &HeaderMap) -> Origin {
+        let is_forwarded = FORWARDING.iter().any(|name| headers.contains_key(name));
+        if self.address.is_loopback() && !is_forwarded { Origin::Loopback } else { Origin::Remote }
+    }
+}
+
+static FORWARDING: [HeaderName; 4] = [
+    FORWARDED,
+    HeaderName::from_static("x-forwarded-for"),
+    HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-real-ip"),
+];
+
+impl Door {
+    pub(super) fn new(tokens: Vec<Fingerprint>, demand: Demand, limits: &LdpLimits) -> Self {
+        let near = limits.loopback_rate.map(|rate| Mutex::new(Rates::new(rate)));
+        Self { tokens, demand, far: Mutex::new(Rates::new(limits.rate)), near }
+    }
+
+    /// Takes one request from what its address may ask.
+    pub(super) fn take_turn(&self, caller: &Caller) -> Result<(), Refused> {
+        let rates = if caller.address.is_loopback() {
+            let Some(near) = &self.near else { return Ok(()) };
+            near
+        } else {
+            &self.far
+        };
+        let mut rates = rates.lock().unwrap_or_else(PoisonError::into_inner);
+        rates.take(caller.address, Instant::now()).map_err(|wait| Refused::TooOften { wait })
+    }
+
+    /// Pages of other sites are turned away before anything else is said.
+    pub(super) fn check_site(
+        &self,
+        caller: &Caller,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<(), Refused> {
+        check_site(caller.reach, uri, headers).map_err(|turned| match turned {
+            Turned::Origin => Refused::Origin,
+            Turned::Host | Turned::NoToken | Turned::WrongToken | Turned::Busy => Refused::Host,
+        })
+    }
+
+    /// The way that a request came, if it may come that way.
+    pub(super) fn channel(
+        &self,
+        caller: &Caller,
+        route: Route,
+        headers: &HeaderMap,
+    ) -> Result<Channel, Refused> {
+        let origin = caller.origin(headers);
+        let shown = match headers.get(AUTHORIZATION) {
+            Some(given) if !self.tokens.is_empty() => Some(self.recognise(given.as_bytes())?),
+            // Where there are no tokens, one says nothing.
+            Some(_) | None => None,
+        };
+        let credential = match (shown, caller.certificate) {
+            (Some(token), _) => Some(Credential::Token(token)),
+            (None, Some(certificate)) => Some(Credential::Certificate(certificate)),
+            (None, None) => None,
+        };
+        let is_demanded = !self.tokens.is_empty()
+            && !route.is_open()
+            && (self.demand == Demand::Everyone || origin != Origin::Loopback);
+        if is_demanded && credential.is_none() {
+            return Err(Refused::NoToken);
+        }
+        Ok(Channel { origin, credential })
+    }
+
+    /// Every token is compared, so that the time tells nothing about which was meant.
+    fn recognise(&self, authorization: &[u8]) -> Result<Fingerprint, Refused> {
+        let given = Fingerprint::of(bearer(authorization).ok_or(Refused::WrongToken)?);
+        let known = self.tokens.iter().filter(|token| **token == given).count();
+        if known > 0 { Ok(given) } else { Err(Refused::WrongToken) }
+    }
+}
+
+/// A message is JSON in UTF-8 and nothing around it.
+pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Refused> {
+    let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mut parts = text.split(';').map(str::trim);
+    let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+    let is_json = kind == "application/json"
+        || kind.strip_prefix("application/").is_some_and(|kind| kind.ends_with("+json"));
+    let is_utf8 = parts.filter_map(|part| part.split_once('=')).all(|(name, value)| {
+        let value = value.trim().trim_matches('"');
+        !name.trim().eq_ignore_ascii_case("charset")
+            || value.eq_ignore_ascii_case("utf-8")
+            || value.eq_ignore_ascii_case("utf8")
+    });
+    let is_plain = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"));
+    if is_json && is_utf8 && is_plain { Ok(()) } else { Err(Refused::NotJson) }
+}
+
+/// Whether the caller takes what is sent at a route. Without a header it takes everything.
+pub(super) fn check_accept(route: Route, headers: &HeaderMap) -> Result<(), Refused> {
+    let (family, kind) = route.sends();
+    let mut ranges = headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .filter(|range| !range.is_empty())
+        .peekable();
+    let takes = |range: &str| {
+        let mut parts = range.split(';').map(str::trim);
+        let (left, right) =
+            parts.next().and_then(|range| range.split_once('/')).unwrap_or_default();
+        let is_wanted = parts
+            .filter_map(|part| part.split_once('='))
+            .filter(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
+            .all(|(_, weight)| weight.trim().parse::<f32>().is_ok_and(|weight| weight > 0.0));
+        (left == "*" || left.eq_ignore_ascii_case(family))
+            && (right == "*" || right.eq_ignore_ascii_case(kind))
+            && is_wanted
+    };
+    if ranges.peek().is_none() || ranges.any(takes) {
+        return Ok(());
+    }
+    let sends = if route == Route::Stream { "text/event-stream" } else { "application/json" };
+    Err(Refused::NotAcceptable { sends })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        let pairs = pairs
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
+        pairs.collect()
+    }
+
+    #[test]
+    fn only_json_in_utf8_is_read() {
+        let of = |value| check_content(&headers(&[("content-type", value)]));
+        for fine in [
+            "application/json",
+            "Application/JSON",
+            "application/json; charset=UTF-8",
+            "application/json;charset=\"utf8\"",
+            "application/ldp+json",
+        ] {
+            assert_eq!(of(fine), Ok(()), "{fine}");
+        }
+        for foreign in [
+            "",
+            "text/plain",
+            "text/json",
+            "application/jsonx",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data; boundary=x",
+            "application/json; charset=utf-16",
+            "text/plain; application/json",
+            "application/json, text/plain",
+        ] {
+            assert_eq!(of(foreign), Err(Refused::NotJson), "{foreign}");
+        }
+        assert_eq!(check_content(&HeaderMap::new()), Err(Refused::NotJson));
+        let packed = [("content-type", "application/json"), ("content-encoding", "gzip")];
+        assert_eq!(check_content(&headers(&packed)), Err(Refused::NotJson));
+    }
+
+    #[test]
+    fn what_is_sent_must_be_wanted() {
+        let of = |route, value| check_accept(route, &headers(&[("accept", value)])).is_ok();
+        for wide in ["*/*", "", "text/html, */*;q=0.1", "application/json, text/event-stream"] {
+            assert!(of(Route::Messages, wide) && of(Route::Stream, wide), "{wide}");
+        }
+        assert!(of(Route::Stream, "text/*") && !of(Route::Messages, "text/*"));
+        assert!(of(Route::Messages, "application/*") && !of(Route::Stream, "application/json"));
+        assert!(!of(Route::Messages, "application/json;q=0, text/html"));
+        assert!(!of(Route::Messages, "nonsense"));
+    }
+
+    #[test]
+    fn a_header_makes_nobody_nearer() {
+        let near = Caller::new("127.0.0.1:1".parse().unwrap(), "127.0.0.1:2".parse().unwrap());
+        let far = Caller::new("10.0.0.1:1".parse().unwrap(), "10.0.0.2:2".parse().unwrap());
+        let mapped =
+            Caller::new("[::ffff:127.0.0.1]:1".parse().unwrap(), "[::]:2".parse().unwrap());
+        let none = HeaderMap::new();
+        assert_eq!(near.origin(&none), Origin::Loopback);
+        assert_eq!(mapped.origin(&none), Origin::Loopback);
+        assert_eq!(mapped.reach, Reach::Loopback);
+        assert_eq!(far.origin(&none), Origin::Remote);
+        for name in ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"] {
+            let said = headers(&[(name, "127.0.0.1")]);
+            assert_eq!(near.origin(&said), Origin::Remote, "{name}");
+            assert_eq!(far.origin(&said), Origin::Remote, "{name}");
+        }
+    }
+
+    #[tokio::test]
+    async fn tokens_are_demanded_where_they_are() {
+        let near = Caller::new("127.0.0.1:1".parse().unwrap(), "127.0.0.1:2".parse().unwrap());
+        let far = Caller::new("10.0.0.1:1".parse().unwrap(), "10.0.0.2:2".parse().unwrap());
+        let tokens = vec![Fingerprint::of(b"one"), Fingerprint::of(b"two")];
+        let limits = LdpLimits::default();
+        let at = |demand| Door::new(tokens.clone(), demand, &limits);
+        let ask = |door: &Door, caller: &Caller, pairs: &[(&'static str, &str)]| {
+            door.channel(caller, Route::Messages, &headers(pairs)).map(|channel| channel.credential)
+        };
+        let shown = Some(Credential::Token(Fingerprint::of(b"two")));
+        for door in [at(Demand::Elsewhere), at(Demand::Everyone)] {
+            assert_eq!(ask(&door, &far, &[]), Err(Refused::NoToken));
+            assert_eq!(ask(&door, &far, &[("authorization", "Bearer two")]), Ok(shown));
+            for wrong in ["Bearer tw", "Bearer twos", "Bearer", "Basic two", "two"] {
+                let said = ask(&door, &near, &[("authorization", wrong)]);
+                assert_eq!(said, Err(Refused::WrongToken), "{wrong}");
+            }
+            assert!(door.channel(&far, Route::Health, &HeaderMap::new()).is_ok());
+            let certified = Caller { certificate: Some(Fingerprint::of(b"der")), ..far };
+            let certificate = Some(Credential::Certificate(Fingerprint::of(b"der")));
+            assert_eq!(ask(&door, &certified, &[]), Ok(certificate));
+        }
+        assert_eq!(ask(&at(Demand::Elsewhere), &near, &[]), Ok(None));
+        assert_eq!(ask(&at(Demand::Everyone), &near, &[]), Err(Refused::NoToken));
+        let open = Door::new(Vec::new(), Demand::Everyone, &limits);
+        assert_eq!(ask(&open, &near, &[("authorization", "Bearer any")]), Ok(None));
+    }
+}
