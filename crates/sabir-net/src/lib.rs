@@ -7,6 +7,7 @@ mod greeting;
 mod grpc;
 mod guard;
 mod http;
+mod ldp;
 mod lines;
 mod server;
 mod stdio;
@@ -19,6 +20,11 @@ pub use acp::serve_acp;
 pub use error::ListenError;
 /// What is generated from `spec/proto`: the messages, and a client for programs in Rust.
 pub use grpc::v1 as queue_pair_v1;
+pub use ldp::client::{
+    AddressError, Base, Client, ClientSettings, Delivered, DiscoverError, Discovered, Errand,
+    ErrandNews, HttpSettings, HttpSetupError, MeetError, Met, Pace, PinError, PinnedKey, Pins,
+    PlainHttp, Session,
+};
 pub use lines::{LineSink, LineSource, lines};
 pub use server::{Listen, Listening, Server};
 pub use stdio::serve_stdio;

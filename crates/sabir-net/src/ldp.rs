@@ -1,0 +1,3 @@
+//! The protocol between agents over HTTP.
+
+pub(crate) mod client;
