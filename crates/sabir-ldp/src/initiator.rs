@@ -104,6 +104,11 @@ impl Initiator {
             (_, Input::TransportFailed { exchange, why }) => {
                 self.attempt_failed(exchange, transport_failed(&why), moment);
             }
+            (_, Input::TurnedAway { exchange, error }) => {
+                if let Some(exchange) = self.settle(exchange) {
+                    self.refused(&exchange, error, moment);
+                }
+            }
             (Phase::Active, Input::Suspend) => self.suspend(moment),
             (Phase::Suspended, Input::Resume) => self.resume(moment),
             (_, Input::Close) => self.close(moment),

@@ -22,6 +22,11 @@ pub use error::ListenError;
 /// What is generated from `spec/proto`: the messages, and a client for programs in Rust.
 pub use grpc::v1 as queue_pair_v1;
 pub use ldp::{Demand, LdpLimits, LdpOptions, LdpServer, Rate, TlsFiles, ldp_openapi};
+pub use ldp::client::{
+    AddressError, Base, Client, ClientSettings, Delivered, DiscoverError, Discovered, Errand,
+    ErrandNews, HttpSettings, HttpSetupError, MeetError, Met, Pace, PinError, PinnedKey, Pins,
+    PlainHttp, Session,
+};
 pub use lines::{LineSink, LineSource, lines};
 pub use server::{Listen, Listening, Server};
 pub use stdio::serve_stdio;

@@ -10,6 +10,8 @@ use memchr::memchr2;
 pub struct SseEvent<'a> {
     /// What the `event:` line said; empty without one.
     pub name: &'a [u8],
+    /// What the latest `id:` line said, of this event or an earlier one; empty without one.
+    pub id: &'a [u8],
     /// The `data:` lines, joined by line feeds.
     pub data: &'a [u8],
 }
@@ -32,6 +34,7 @@ pub struct SseDecoder {
     /// The beginning of a line whose end has not come.
     line: Vec<u8>,
     name: Vec<u8>,
+    id: Vec<u8>,
     data: Vec<u8>,
     /// Whether a `data:` line was seen: an event without one is none, an empty one is.
     has_data: bool,
@@ -112,9 +115,9 @@ impl SseDecoder {
     ) -> Result<(), SseTooLarge> {
         if line.is_empty() {
             if let Some(data) = borrowed.take() {
-                sink(SseEvent { name: &self.name, data });
+                sink(SseEvent { name: &self.name, id: &self.id, data });
             } else if self.has_data {
-                sink(SseEvent { name: &self.name, data: &self.data });
+                sink(SseEvent { name: &self.name, id: &self.id, data: &self.data });
                 self.data.clear();
             }
             self.has_data = false;
@@ -141,9 +144,12 @@ impl SseDecoder {
         } else if let Some(name) = value(line, b"event") {
             self.name.clear();
             self.name.extend_from_slice(name);
+        } else if let Some(id) = value(line, b"id").filter(|id| !id.contains(&0)) {
+            self.id.clear();
+            self.id.extend_from_slice(id);
         }
-        // Comments are life, not content; `id` and `retry` are for reconnecting, which a model
-        // stream cannot; other fields are to be ignored.
+        // Comments are life, not content; when to reconnect is the reader's business; other fields
+        // are to be ignored.
         Ok(())
     }
 
@@ -253,6 +259,19 @@ mod tests {
         check("event: only a name\n\ndata: 1\n\n", &[("", "1")]);
         check("database: 1\ndata:2\n\n", &[("", "2")]);
         check("\n\n\r\r\n", &[]);
+    }
+
+    #[test]
+    fn an_id_stays_until_another_comes() {
+        let text = b"data: 0\n\nid: 7\ndata: 1\n\ndata: 2\n\ndata: 3\nid:8\n\nid: 9\n\nid: a\0\ndata: 4\n\n";
+        for cut in 0..=text.len() {
+            let mut ids = Vec::new();
+            let mut sink = |event: SseEvent<'_>| ids.push(event.id.to_vec());
+            let mut decoder = SseDecoder::new();
+            decoder.push(&text[..cut], &mut sink).unwrap();
+            decoder.push(&text[cut..], &mut sink).unwrap();
+            assert_eq!(ids, [&b""[..], b"7", b"7", b"8", b"9"]);
+        }
     }
 
     #[test]

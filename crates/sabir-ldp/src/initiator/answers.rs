@@ -116,7 +116,7 @@ impl Initiator {
     }
 
     /// The delegate said no.
-    fn refused(&mut self, exchange: &Exchange, error: LdpError, moment: &mut Moment) {
+    pub(super) fn refused(&mut self, exchange: &Exchange, error: LdpError, moment: &mut Moment) {
         let refusal = error.refusal();
         match (&exchange.step, refusal) {
             // A copy of our message came before it: nobody can tell what became of the first. Or there

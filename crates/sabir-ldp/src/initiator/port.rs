@@ -40,6 +40,11 @@ pub enum Input {
         exchange: ExchangeId,
         why: String,
     },
+    /// The message was turned away before the delegate read it, and would be again.
+    TurnedAway {
+        exchange: ExchangeId,
+        error: LdpError,
+    },
     Suspend,
     Resume,
     Close,

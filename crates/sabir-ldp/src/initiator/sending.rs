@@ -146,7 +146,12 @@ impl Initiator {
     /// The exchange came to nothing: the step is taken again after a pause, or has failed.
     pub(super) fn attempt_failed(&mut self, id: ExchangeId, why: LdpError, moment: &mut Moment) {
         let Some(exchange) = self.settle(id) else { return };
-        self.try_again(exchange.step.repeat(), exchange.attempt, why, moment);
+        let attempt = match &exchange.step {
+            // A stream that was cut after it brought something is no failed attempt: it goes on.
+            Step::Submit(task) if self.is_moving(task) => 1,
+            _ => exchange.attempt,
+        };
+        self.try_again(exchange.step.repeat(), attempt, why, moment);
     }
 
     pub(super) fn try_again(

@@ -23,6 +23,8 @@ pub(super) struct Task {
     polls: u32,
     /// The number of the last update that was told.
     told: u64,
+    /// Something was told since it was sent last.
+    is_moving: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +63,7 @@ impl Initiator {
             cancelling: false,
             polls: 0,
             told: 0,
+            is_moving: false,
         };
         self.tasks.insert(task.clone(), waiting);
         self.send_task(&task, 1, moment);
@@ -86,6 +89,7 @@ impl Initiator {
             return self.report_failed(task, error);
         };
         waiting.phase = TaskPhase::Under;
+        waiting.is_moving = false;
         let submission = Submission {
             task_id: task.clone(),
             skill: waiting.request.skill.clone(),
@@ -172,7 +176,12 @@ impl Initiator {
             }
             known.told = seq;
         }
+        known.is_moving = true;
         self.outputs.push_back(Output::Progress(update.clone().into()));
+    }
+
+    pub(super) fn is_moving(&self, task: &TaskId) -> bool {
+        self.tasks.get(task).is_some_and(|known| known.is_moving)
     }
 
     pub(super) fn deadline_passed(&mut self, task: &TaskId, moment: &mut Moment) {

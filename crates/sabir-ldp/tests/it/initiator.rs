@@ -170,6 +170,36 @@ fn what_is_lost_is_sent_again_under_the_same_task_id() {
     assert_eq!(report(&client), Some(Err("TRANSPORT_FAILED")));
 }
 
+/// LD-M38: a stream that is cut again and again, and brought something each time.
+#[test]
+fn a_stream_that_moves_is_taken_up_again() {
+    let mut client = submitted(&["text"]);
+    let mut now = START;
+    for seq in 1..=20 {
+        let (exchange, question) = sent(&mut client);
+        assert_eq!(question["body"]["type"], "TASK_SUBMIT");
+        let news = json!({ "type": "TASK_UPDATE", "task_id": "t", "seq": seq });
+        client.hear(exchange, &answer(&question, news), now);
+        let why = "cut".to_owned();
+        client.handle(InitiatorInput::TransportFailed { exchange, why }, now);
+        now = client.machine.next_wake().unwrap().millis();
+        client.handle(InitiatorInput::Tick, now);
+    }
+    assert_eq!(client.progress.len(), 20);
+    assert_eq!(report(&client), None);
+}
+
+/// LD-M38
+#[test]
+fn what_is_turned_away_is_not_sent_again() {
+    let mut client = submitted(&["text"]);
+    let (exchange, _) = sent(&mut client);
+    let error = sabir_ldp::Refusal::TaskFailed.error("401");
+    client.handle(InitiatorInput::TurnedAway { exchange, error }, START);
+    assert_eq!(report(&client), Some(Err("TASK_FAILED")));
+    assert_eq!(client.machine.next_wake(), None);
+}
+
 /// LD-M39
 #[test]
 fn a_mode_that_fails_is_stepped_down_from() {

@@ -79,6 +79,14 @@ impl Client {
         self.handle(InitiatorInput::Received { exchange, received, standing }, now);
     }
 
+    /// News on the stream that answers an exchange.
+    pub(crate) fn hear(&mut self, exchange: ExchangeId, text: &str, now: u64) {
+        let received = Received::read(text).unwrap();
+        let standing = self.recognise(exchange, &received);
+        let received = Box::new(received);
+        self.handle(InitiatorInput::Streamed { received, standing }, now);
+    }
+
     fn recognise(&self, exchange: ExchangeId, received: &Received) -> Result<Standing, Declined> {
         let channel = Channel { origin: Origin::Answer, credential: None };
         Ok(self.trust.recognise(received, channel, self.machine.answer_key(exchange))?)

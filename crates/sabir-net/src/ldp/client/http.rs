@@ -1,0 +1,227 @@
+//! The way to delegates: connections that are kept, credentials for those who are to have them, and
+//! limits on what comes back. It knows no message.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::redirect::{Action, Attempt, Policy};
+use reqwest::{Certificate, Client, Identity, RequestBuilder, Response, StatusCode, Url};
+use sabir_base::text::one_line;
+
+use super::base::Base;
+
+/// What the way to delegates needs.
+#[derive(Default)]
+pub struct HttpSettings {
+    /// Bearer tokens by the origin that gets them, as [`Base::origin`] writes it.
+    pub tokens: BTreeMap<String, String>,
+    /// A client certificate with its key, in PEM, for those who ask for one.
+    pub identity_pem: Option<Vec<u8>>,
+    /// Certificates that are trusted besides those of the system, in PEM.
+    pub roots_pem: Vec<Vec<u8>>,
+}
+
+/// Secrets are not shown.
+impl fmt::Debug for HttpSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let origins: Vec<&String> = self.tokens.keys().collect();
+        f.debug_struct("HttpSettings").field("tokens_for", &origins).finish_non_exhaustive()
+    }
+}
+
+/// Why there is no HTTP client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpSetupError(String);
+
+impl fmt::Display for HttpSetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for HttpSetupError {}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Http {
+    /// For this machine: no proxy stands in between.
+    near: Client,
+    far: Client,
+    tokens: BTreeMap<String, HeaderValue>,
+}
+
+/// Why a request came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// It may go better later, at the earliest after `wait`.
+    Passing { why: String, wait: Duration },
+    /// It would be the same again.
+    Lasting { status: Option<u16>, why: String },
+}
+
+impl Trouble {
+    pub(super) fn passing(why: impl Into<String>) -> Self {
+        Self::Passing { why: why.into(), wait: Duration::ZERO }
+    }
+
+    pub(super) fn lasting(why: impl Into<String>) -> Self {
+        Self::Lasting { status: None, why: why.into() }
+    }
+
+    pub(super) fn why(&self) -> &str {
+        match self {
+            Self::Passing { why, .. } | Self::Lasting { why, .. } => why,
+        }
+    }
+}
+
+impl Http {
+    pub(crate) fn new(settings: &HttpSettings) -> Result<Self, HttpSetupError> {
+        // Whoever came first has installed the same provider: ring is the only one that is linked.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut tokens = BTreeMap::new();
+        for (origin, token) in &settings.tokens {
+            let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
+                .map_err(|_| HttpSetupError(format!("the token for {origin} fits no header")))?;
+            value.set_sensitive(true);
+            tokens.insert(origin.clone(), value);
+        }
+        let build = |near: bool| {
+            let mut builder = Client::builder()
+                .connect_timeout(CONNECT)
+                .redirect(Policy::custom(stay_at_origin))
+                .user_agent(concat!("sabir/", env!("CARGO_PKG_VERSION")));
+            if near {
+                builder = builder.no_proxy();
+            }
+            if let Some(pem) = &settings.identity_pem {
+                let identity = Identity::from_pem(pem)
+                    .map_err(|error| failed("the client certificate cannot be used", &error))?;
+                builder = builder.identity(identity);
+            }
+            for pem in &settings.roots_pem {
+                let roots = Certificate::from_pem_bundle(pem)
+                    .map_err(|error| failed("a trusted certificate cannot be used", &error))?;
+                builder = builder.tls_certs_merge(roots);
+            }
+            builder.build().map_err(|error| failed("there is no HTTP client", &error))
+        };
+        Ok(Self { near: build(true)?, far: build(false)?, tokens })
+    }
+
+    pub(crate) fn client(&self, base: &Base) -> &Client {
+        if base.is_near() { &self.near } else { &self.far }
+    }
+
+    /// The token for a delegate. Over a way that others can read, none is sent.
+    pub(crate) fn token(&self, base: &Base) -> Option<&HeaderValue> {
+        self.tokens.get(&base.origin()).filter(|_| base.is_private())
+    }
+
+    pub(super) fn fetch(&self, base: &Base, path: &str) -> RequestBuilder {
+        self.with_token(base, self.client(base).get(base.at(path)))
+    }
+
+    pub(super) fn post(&self, base: &Base, path: &str) -> RequestBuilder {
+        self.with_token(base, self.client(base).post(base.at(path)))
+    }
+
+    fn with_token(&self, base: &Base, request: RequestBuilder) -> RequestBuilder {
+        match self.token(base) {
+            Some(token) => request.header(AUTHORIZATION, token.clone()),
+            None => request,
+        }
+    }
+}
+
+/// Reads a body that is at most `limit` bytes long and is UTF-8.
+pub(super) async fn read_text(mut response: Response, limit: usize) -> Result<String, Trouble> {
+    let too_long = || Trouble::lasting(format!("the answer is longer than {limit} bytes"));
+    if response.content_length().is_some_and(|length| length > limit as u64) {
+        return Err(too_long());
+    }
+    let mut body = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) if body.len() + chunk.len() > limit => return Err(too_long()),
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Ok(None) => break,
+            Err(error) => return Err(of_error(&error)),
+        }
+    }
+    String::from_utf8(body).map_err(|_| Trouble::lasting("the answer is not UTF-8"))
+}
+
+/// What a status means that is no success. `body` is what came with it.
+pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> Trouble {
+    let said = one_line(body, MAX_QUOTED);
+    let why = match said.is_empty() {
+        true => format!("it answered {status}"),
+        false => format!("it answered {status}: {said}"),
+    };
+    let is_passing = status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
+        || status == StatusCode::TOO_MANY_REQUESTS
+        || status == StatusCode::REQUEST_TIMEOUT
+        || status == StatusCode::TOO_EARLY;
+    if is_passing {
+        Trouble::Passing { why, wait: retry_after(headers) }
+    } else {
+        Trouble::Lasting { status: Some(status.as_u16()), why }
+    }
+}
+
+pub(super) fn of_error(error: &reqwest::Error) -> Trouble {
+    let why = describe(error);
+    // What cannot even be asked will not be answered. All else may be the net's weather.
+    if error.is_builder() || error.is_redirect() {
+        Trouble::lasting(why)
+    } else {
+        Trouble::passing(why)
+    }
+}
+
+/// The innermost errors say what happened, the outer ones in which layer.
+fn describe(error: &reqwest::Error) -> String {
+    let mut words = match error {
+        _ if error.is_timeout() => "no answer in time".to_owned(),
+        _ if error.is_connect() => "it cannot be reached".to_owned(),
+        _ => "the connection failed".to_owned(),
+    };
+    let mut source = std::error::Error::source(error);
+    let mut innermost = None;
+    while let Some(inner) = source {
+        innermost = Some(inner.to_string());
+        source = inner.source();
+    }
+    if let Some(inner) = innermost.filter(|inner| !words.contains(inner.as_str())) {
+        words = format!("{words}: {inner}");
+    }
+    one_line(&words, MAX_QUOTED)
+}
+
+/// Only seconds are read: a date would need both clocks to agree.
+fn retry_after(headers: &HeaderMap) -> Duration {
+    let seconds = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(0)).min(LONGEST_WAIT)
+}
+
+fn failed(what: &str, error: &reqwest::Error) -> HttpSetupError {
+    HttpSetupError(one_line(&format!("{what}: {}", describe(error)), MAX_QUOTED))
+}
+
+/// A token is for one origin, and an answer is only worth something from whom we asked.
+fn stay_at_origin(attempt: Attempt<'_>) -> Action {
+    let first = attempt.previous().first().map(Url::origin);
+    if first == Some(attempt.url().origin()) && attempt.previous().len() <= MAX_REDIRECTS {
+        attempt.follow()
+    } else {
+        attempt.stop()
+    }
+}
+
+const CONNECT: Duration = Duration::from_secs(10);
+const MAX_REDIRECTS: usize = 3;
+/// Who asks for more patience than this is failed instead.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+const MAX_QUOTED: usize = 300;

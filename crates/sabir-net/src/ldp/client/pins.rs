@@ -1,0 +1,103 @@
+//! Keys that delegates were first met with. It knows the rule, not where pins are kept.
+
+use std::fmt;
+
+use sabir_ldp::{DelegateId, IdentityCard, PublicKey, Trust};
+
+use super::base::Base;
+
+/// Where pinned keys are kept.
+pub trait Pins: Send + Sync {
+    fn pinned(&self, delegate: &DelegateId) -> Result<Option<PublicKey>, String>;
+
+    /// Pins a key unless one is pinned already, and gives the one that is.
+    fn pin(&self, delegate: &DelegateId, key: PublicKey, from: &str) -> Result<PublicKey, String>;
+}
+
+/// A key that was just pinned, for people to see.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct PinnedKey {
+    pub delegate: DelegateId,
+    pub key: PublicKey,
+}
+
+/// Why a delegate is not believed to be who its card says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PinError {
+    /// The card shows another key than the one that is known.
+    OtherKey {
+        delegate: DelegateId,
+        known: PublicKey,
+        shown: PublicKey,
+    },
+    BadKey {
+        delegate: DelegateId,
+        why: String,
+    },
+    /// The key came by a way on which anybody could have put in another.
+    OpenWay {
+        delegate: DelegateId,
+    },
+    Store(String),
+}
+
+impl fmt::Display for PinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OtherKey { delegate, known, shown } => write!(
+                f,
+                "{delegate} is known by the key {known}, and its card shows {shown}: if it has a new \
+                 key, remove the old one with `sabir delegates remove {delegate}`"
+            ),
+            Self::BadKey { delegate, why } => write!(f, "the key of {delegate} is none: {why}"),
+            Self::OpenWay { delegate } => write!(
+                f,
+                "the key of {delegate} came over plain HTTP from another machine: use https, or put \
+                 its key into the configuration"
+            ),
+            Self::Store(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for PinError {}
+
+/// Compares the key on a card with what is known of the delegate, and pins it on first use. `trust`
+/// knows the pinned key then.
+pub(super) fn acquaint(
+    card: &IdentityCard,
+    base: &Base,
+    trust: &mut Trust,
+    pins: &dyn Pins,
+) -> Result<Option<PinnedKey>, PinError> {
+    let delegate = &card.delegate_id;
+    if trust.peer(delegate).is_some_and(|peer| peer.secret.is_some()) {
+        // It proves itself by the secret, and cannot bring a key.
+        return Ok(None);
+    }
+    if trust.keys(delegate).is_empty()
+        && let Some(key) = pins.pinned(delegate).map_err(PinError::Store)?
+    {
+        trust.pin(delegate, key).map_err(|fault| PinError::Store(fault.to_string()))?;
+    }
+    let Some(shown) = card.public_key else { return Ok(None) };
+    let shown = PublicKey::from_bytes(&shown.0)
+        .map_err(|error| PinError::BadKey { delegate: delegate.clone(), why: error.to_string() })?;
+    let known = trust.keys(delegate);
+    if let Some(first) = known.first() {
+        return match known.contains(&shown) {
+            true => Ok(None),
+            false => Err(PinError::OtherKey { delegate: delegate.clone(), known: *first, shown }),
+        };
+    }
+    if !base.is_private() {
+        return Err(PinError::OpenWay { delegate: delegate.clone() });
+    }
+    let kept = pins.pin(delegate, shown, base.as_str()).map_err(PinError::Store)?;
+    if kept != shown {
+        // Another process was quicker, with another key.
+        return Err(PinError::OtherKey { delegate: delegate.clone(), known: kept, shown });
+    }
+    trust.pin(delegate, kept).map_err(|fault| PinError::Store(fault.to_string()))?;
+    Ok(Some(PinnedKey { delegate: delegate.clone(), key: kept }))
+}

@@ -1,0 +1,240 @@
+//! A session with one delegate: a task that owns the initiator's machine, and the handles by which
+//! others give it work. Several tasks share one session.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sabir_ldp::{
+    Authentication, DelegateId, IdentityCard, InitiatorSettings, KeyBytes, LdpError, Patience,
+    PayloadMode, Recipient, Refusal, SessionId, Signing, SigningKey, TaskId, TaskRequest, Trust,
+    UpdateOf,
+};
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use super::base::Base;
+use super::driver::Driver;
+use super::http::Http;
+
+/// What a session is opened with.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionSetup {
+    pub(crate) http: Http,
+    pub(crate) base: Base,
+    pub(crate) card: Arc<IdentityCard>,
+    /// Who we are.
+    pub(crate) delegate_id: DelegateId,
+    pub(crate) key: SigningKey,
+    /// What is configured about the delegate, with its pinned key.
+    pub(crate) trust: Trust,
+    pub(crate) required_trust_domain: Option<String>,
+    pub(crate) pace: Pace,
+}
+
+/// How patient a client is.
+#[derive(Debug, Clone)]
+pub struct Pace {
+    /// How long an answer may take. A delegate waits up to 30 seconds for a task before it says that
+    /// the task still runs.
+    pub answer: Duration,
+    /// How long a stream may be silent. Keep-alives come far more often.
+    pub silence: Duration,
+    /// How often a step is tried.
+    pub attempts: u32,
+    /// The pause before the second attempt; it doubles.
+    pub pause: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            answer: Duration::from_secs(40),
+            silence: Duration::from_secs(60),
+            attempts: 5,
+            pause: Duration::from_millis(100),
+        }
+    }
+}
+
+/// A session that is kept open. Cloning gives another handle on the same one; the last handle that
+/// is dropped closes it.
+#[derive(Clone)]
+pub struct Session {
+    commands: mpsc::Sender<Command>,
+    over: watch::Receiver<Option<Option<LdpError>>>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("is_over", &self.is_over()).finish()
+    }
+}
+
+/// A task on its way. Dropping it cancels the task.
+#[derive(Debug)]
+pub struct Errand {
+    task: TaskId,
+    news: mpsc::Receiver<ErrandNews>,
+    commands: mpsc::Sender<Command>,
+    is_over: bool,
+}
+
+/// What becomes of a task. The last is `Done` or `Failed`.
+#[derive(Debug, Clone)]
+pub enum ErrandNews {
+    /// The session is open; also when it had to be opened again.
+    Opened {
+        session: SessionId,
+        delegate: DelegateId,
+        mode: PayloadMode,
+    },
+    Progress(UpdateOf),
+    Done(Box<Delivered>),
+    Failed(LdpError),
+}
+
+/// A result as it came in.
+#[derive(Debug, Clone)]
+pub struct Delivered {
+    pub report: sabir_ldp::Report,
+    /// The provenance as its producer signed it, with the signature, for whoever wants to check it
+    /// later.
+    pub signed_record: Option<Value>,
+}
+
+#[derive(Debug)]
+pub(super) enum Command {
+    Submit { request: Box<TaskRequest>, news: mpsc::Sender<ErrandNews> },
+    Cancel { task: TaskId },
+    Close,
+}
+
+impl Session {
+    /// Begins to open a session. Whether that goes well is told to the tasks that it is given.
+    pub(crate) fn open(setup: SessionSetup) -> Self {
+        let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
+        let (ending, over) = watch::channel(None);
+        tokio::spawn(Driver::new(setup, ending).run(inbox));
+        Self { commands, over }
+    }
+
+    /// Gives it a task. Who does not read its news holds up the whole session.
+    pub async fn submit(&self, request: TaskRequest) -> Errand {
+        let (sender, news) = mpsc::channel(MAX_NEWS);
+        let (task, commands) = (request.task_id.clone(), self.commands.clone());
+        let request = Box::new(request);
+        // A session that is over drops the sender, and the errand says so.
+        let _ = self.commands.send(Command::Submit { request, news: sender }).await;
+        Errand { task, news, commands, is_over: false }
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.commands.is_closed() || self.over.borrow().is_some()
+    }
+
+    /// Closes it and waits until the delegate has heard of it, or for a while.
+    pub async fn close(mut self) {
+        let _ = self.commands.send(Command::Close).await;
+        let ended = self.over.wait_for(Option::is_some);
+        let _ = tokio::time::timeout(FAREWELL, ended).await;
+    }
+}
+
+impl Errand {
+    pub fn task(&self) -> &TaskId {
+        &self.task
+    }
+
+    /// What happens next. After the last news there are none.
+    pub async fn next(&mut self) -> Option<ErrandNews> {
+        if self.is_over {
+            return None;
+        }
+        let news =
+            self.news.recv().await.unwrap_or_else(|| {
+                ErrandNews::Failed(Refusal::Cancelled.error("the session is over"))
+            });
+        self.is_over = matches!(news, ErrandNews::Done(_) | ErrandNews::Failed(_));
+        Some(news)
+    }
+
+    /// Asks the delegate to stop. Its answer is among the news.
+    pub async fn cancel(&self) {
+        let _ = self.commands.send(Command::Cancel { task: self.task.clone() }).await;
+    }
+}
+
+impl Drop for Errand {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let cancel = Command::Cancel { task: self.task.clone() };
+        if let Err(mpsc::error::TrySendError::Full(cancel)) = self.commands.try_send(cancel)
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let commands = self.commands.clone();
+            runtime.spawn(async move { commands.send(cancel).await });
+        }
+    }
+}
+
+impl SessionSetup {
+    /// How sure it must be who answers: a delegate that has a key or a secret signs.
+    pub(super) fn required(&self) -> Authentication {
+        if self.has_secret() {
+            Authentication::Reference
+        } else if self.trust.keys(&self.card.delegate_id).is_empty() {
+            Authentication::Unsigned
+        } else {
+            Authentication::Signed
+        }
+    }
+
+    fn has_secret(&self) -> bool {
+        self.trust.peer(&self.card.delegate_id).is_some_and(|peer| peer.secret.is_some())
+    }
+
+    pub(super) fn initiator(&self) -> InitiatorSettings {
+        let to = Recipient::Address(self.base.to_string());
+        let mut settings = InitiatorSettings::new(self.delegate_id.clone(), to);
+        settings.public_key = KeyBytes::from_hex(&self.key.public_key().to_hex());
+        settings.expected = Some(self.card.delegate_id.clone());
+        settings.signing = if self.has_secret() { Signing::Reference } else { Signing::Native };
+        settings.required = self.required();
+        settings.modes = self.modes();
+        settings.trust_domain = Some(self.trust.domain().name.clone());
+        settings.required_trust_domain = self.required_trust_domain.clone();
+        settings.patience = Patience {
+            // The driver keeps the time of messages, because a stream may go on for hours.
+            answer_ms: FOREVER_MS,
+            attempts: self.pace.attempts.max(1),
+            pause_ms: u64::try_from(self.pace.pause.as_millis()).unwrap_or(u64::MAX),
+            ..Patience::default()
+        };
+        settings
+    }
+
+    /// What is offered: what the card knows, the best first. Text is always among it.
+    fn modes(&self) -> Vec<PayloadMode> {
+        let mut modes = vec![PayloadMode::SemanticFrame];
+        modes.retain(|mode| self.card.supported_payload_modes.contains(mode));
+        modes.push(PayloadMode::Text);
+        modes
+    }
+
+    /// Whether the delegate is worth asking for a stream. The references have none and say so.
+    pub(super) fn may_stream(&self) -> bool {
+        let says_so = |it: &sabir_ldp::Capability| it.quality.supports_streaming;
+        self.card.public_key.is_some() || self.card.capabilities.iter().any(says_so)
+    }
+}
+
+/// More wait at the door.
+const MAX_COMMANDS: usize = 64;
+const MAX_NEWS: usize = 256;
+/// Longer than any task.
+const FOREVER_MS: u64 = 30 * 24 * 3_600 * 1_000;
+/// A delegate that does not hear us out lets the session expire.
+const FAREWELL: Duration = Duration::from_secs(3);
