@@ -2,6 +2,7 @@
 
 mod acp;
 mod channel;
+mod delegation;
 mod error;
 mod greeting;
 mod grpc;
@@ -17,6 +18,11 @@ mod unix_path;
 mod ws;
 
 pub use acp::serve_acp;
+pub use delegation::{
+    Address, AttemptReport, Check, Chosen, Cost, Delegation, DelegationError, DelegationEvent,
+    DelegationNote, DelegationReport, DelegationRequest, Judge, Judgement, KnownDelegate,
+    LocalGround, PeerBook, Question, TaskInput, Unreachable, Verify,
+};
 pub use error::ListenError;
 /// What is generated from `spec/proto`: the messages, and a client for programs in Rust.
 pub use grpc::v1 as queue_pair_v1;
