@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use sabir_ldp::Record;
 use serde::{Deserialize, Serialize};
+
+use crate::delegate::PeerEntry;
 
 /// Chosen by whoever starts the session; the store only compares it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,6 +55,9 @@ pub enum Entry {
         kind: String,
         body: String,
     },
+    /// What one input made this node's delegate record. It belongs to no session: see
+    /// [`Batch::of_peers`].
+    Peer(PeerEntry),
 }
 
 /// A later one replaces the folder and the model; a title or parent is kept until another is given.
@@ -100,6 +106,7 @@ pub(crate) enum Kind {
     Turn,
     Approval,
     Note,
+    Peer,
 }
 
 impl SessionId {
@@ -121,6 +128,14 @@ impl fmt::Display for SessionId {
 }
 
 impl Batch {
+    /// What one input made a delegate record. The records are written as JSON here, on the caller's
+    /// thread; the keys of sessions among them go where secrets are.
+    #[must_use]
+    pub fn of_peers(at_ms: u64, records: Vec<Record>) -> Self {
+        let entries = vec![Entry::Peer(PeerEntry::new(records))];
+        Self { session_id: SessionId(String::new()), at_ms, entries }
+    }
+
     /// What it weighs in the queue.
     pub(crate) fn bytes(&self) -> usize {
         self.entries.iter().map(Entry::bytes).fold(0, usize::saturating_add)
@@ -145,6 +160,7 @@ impl Entry {
             Self::Turn { response_id, body } => response_id.len() + body.len(),
             Self::Approval { call_id, body, .. } => call_id.len() + body.len(),
             Self::Note { kind, body } => kind.len() + body.len(),
+            Self::Peer(peer) => peer.bytes(),
         };
         text + size_of::<Self>()
     }
@@ -163,6 +179,7 @@ impl Entry {
                 (Kind::Approval, state.as_str(), call_id, body)
             }
             Self::Note { kind, body } => (Kind::Note, kind, "", body),
+            Self::Peer(peer) => (Kind::Peer, "", "", peer.body()),
         };
         Row { kind, tag, key, body: Cow::Borrowed(body) }
     }
@@ -180,6 +197,7 @@ impl Entry {
                 Self::Approval { call_id: key, state: ApprovalState::from_str(&tag)?, body }
             }
             Kind::Note => Self::Note { kind: tag, body },
+            Kind::Peer => Self::Peer(PeerEntry::from_body(body)?),
         })
     }
 }
@@ -219,7 +237,7 @@ impl ApprovalState {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Session,
         Self::Submission,
         Self::Event,
@@ -227,6 +245,7 @@ impl Kind {
         Self::Turn,
         Self::Approval,
         Self::Note,
+        Self::Peer,
     ];
 
     pub(crate) fn as_str(self) -> &'static str {
@@ -238,6 +257,7 @@ impl Kind {
             Self::Turn => "turn",
             Self::Approval => "approval",
             Self::Note => "note",
+            Self::Peer => "peer",
         }
     }
 
@@ -245,9 +265,9 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// The table that says which entries of this kind a session has.
-    pub(crate) fn table(self) -> &'static str {
-        match self {
+    /// The table that says which entries of this kind a session has. Entries of peers belong to none.
+    pub(crate) fn table(self) -> Option<&'static str> {
+        Some(match self {
             Self::Session => "session_facts",
             Self::Submission => "submissions",
             Self::Event => "events",
@@ -255,6 +275,7 @@ impl Kind {
             Self::Turn => "turns",
             Self::Approval => "approvals",
             Self::Note => "notes",
-        }
+            Self::Peer => return None,
+        })
     }
 }

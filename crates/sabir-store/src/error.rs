@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 
 use crate::entry::SessionId;
+use crate::schema::Unusable;
 
 /// Clonable, because one failed transaction is told to everyone who waited for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +46,29 @@ pub enum StoreError {
         bytes: usize,
         limit: usize,
     },
+    /// There is no room for one more.
+    TooMany {
+        what: &'static str,
+        limit: usize,
+    },
+    /// It cannot be kept as it is.
+    Invalid {
+        what: &'static str,
+        why: &'static str,
+    },
     /// A write failed. Nothing of its batch is in the journal, and no more is taken: what would
     /// follow might depend on what was lost.
     Failed {
         why: String,
+    },
+    /// Others wrote for longer than we waited. Nothing happened; trying again may help.
+    Busy {
+        path: PathBuf,
+    },
+    /// Others than its owner can use the file of the node's key.
+    KeyExposed {
+        path: PathBuf,
+        mode: u32,
     },
     /// The store was closed before the batch was written.
     Closed,
@@ -71,12 +91,27 @@ impl StoreError {
         Self::Io { path: path.to_owned(), why: error.to_string() }
     }
 
+    /// Why the tables of a file cannot be used.
+    pub(crate) fn unusable(path: &Path, unusable: Unusable) -> Self {
+        match unusable {
+            Unusable::Foreign => {
+                let why = "it is a database of another program".to_owned();
+                Self::Damaged { path: path.to_owned(), why }
+            }
+            Unusable::Newer { found, known } => {
+                Self::NewerSchema { path: path.to_owned(), found, known }
+            }
+            Unusable::Database(error) => Self::database(path, &error),
+        }
+    }
+
     pub(crate) fn database(path: &Path, error: &rusqlite::Error) -> Self {
         let path = path.to_owned();
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
                 Self::Damaged { path, why: error.to_string() }
             }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
             _ => Self::Io { path, why: error.to_string() },
         }
     }
@@ -126,10 +161,25 @@ impl fmt::Display for StoreError {
             Self::TooLarge { what, bytes, limit } => {
                 write!(f, "{what} of {bytes} bytes is over the limit of {limit}")
             }
+            Self::TooMany { what, limit } => {
+                write!(f, "there are {limit} {what} already, which is the limit; remove some first")
+            }
+            Self::Invalid { what, why } => write!(f, "{what} cannot be kept: {why}"),
             Self::Failed { why } => write!(
                 f,
                 "the journal takes no more entries because a write failed: {why}; make room or \
                  repair the disk, then start again"
+            ),
+            Self::Busy { path } => write!(
+                f,
+                "{} was in use by other processes for too long; try again",
+                path.display()
+            ),
+            Self::KeyExposed { path, mode } => write!(
+                f,
+                "{} holds the secret key of this node and others can use it (mode {mode:03o}); \
+                 `chmod 600` it if nobody did, else move it away to get a new one",
+                path.display()
             ),
             Self::Closed => f.write_str("the store is closed"),
             Self::Io { path, why } => write!(f, "cannot use {}: {why}", path.display()),

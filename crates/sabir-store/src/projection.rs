@@ -69,6 +69,8 @@ impl Session {
                 self.last_response_id = Some(row.key.to_owned());
             }
             Kind::Event | Kind::Approval | Kind::Note => {}
+            // It belongs to no session.
+            Kind::Peer => return None,
         }
         Some(())
     }
@@ -156,13 +158,14 @@ impl Projector {
         Ok(true)
     }
 
-    /// Writes what one entry of the journal means for the tables.
+    /// Writes what one entry of the journal means for the tables of sessions.
     pub(crate) fn apply(
         &mut self,
         connection: &Connection,
         place: Place<'_>,
         row: &Row<'_>,
     ) -> Result<(), Broken> {
+        let Some(sql) = insert_sql(row.kind) else { return Ok(()) };
         let unreadable = Tampered { seq: place.seq, why: UNREADABLE };
         let id = place.session_id;
         let first_seq = if self.knows(connection, id)?
@@ -181,9 +184,11 @@ impl Projector {
             self.changed.push(id.to_owned());
         }
         let (session, seq) = (to_sql(first_seq), to_sql(place.seq));
-        let mut insert = connection.prepare_cached(insert_sql(row.kind))?;
+        let mut insert = connection.prepare_cached(sql)?;
         match row.kind {
-            Kind::Session | Kind::Event | Kind::Item => insert.execute(params![session, seq])?,
+            Kind::Session | Kind::Event | Kind::Item | Kind::Peer => {
+                insert.execute(params![session, seq])?
+            }
             Kind::Submission | Kind::Turn => insert.execute(params![session, seq, row.key])?,
             Kind::Approval => insert.execute(params![session, seq, row.key, row.tag])?,
             Kind::Note => insert.execute(params![session, seq, row.tag])?,
@@ -208,8 +213,8 @@ impl Projector {
     }
 }
 
-fn insert_sql(kind: Kind) -> &'static str {
-    match kind {
+fn insert_sql(kind: Kind) -> Option<&'static str> {
+    Some(match kind {
         Kind::Session => "INSERT INTO session_facts (session, seq) VALUES (?1, ?2)",
         Kind::Submission => "INSERT INTO submissions (session, seq, sub_id) VALUES (?1, ?2, ?3)",
         Kind::Event => "INSERT INTO events (session, seq) VALUES (?1, ?2)",
@@ -219,7 +224,8 @@ fn insert_sql(kind: Kind) -> &'static str {
             "INSERT INTO approvals (session, seq, call_id, state) VALUES (?1, ?2, ?3, ?4)"
         }
         Kind::Note => "INSERT INTO notes (session, seq, kind) VALUES (?1, ?2, ?3)",
-    }
+        Kind::Peer => return None,
+    })
 }
 
 /// Rows of sessions kept in memory: more than run at a time, and a few megabytes.

@@ -16,8 +16,8 @@ use crate::{home, tables, verify};
 /// A connection that only reads. Each call sees what had been acknowledged when it started.
 #[derive(Debug)]
 pub struct Reader {
-    connection: Connection,
-    path: PathBuf,
+    pub(crate) connection: Connection,
+    pub(crate) path: PathBuf,
 }
 
 /// A line in a list of sessions.
@@ -227,7 +227,8 @@ impl Reader {
         // Every table is in order, so this merges them.
         let selects: Vec<String> = kinds
             .iter()
-            .map(|kind| format!("SELECT seq FROM {} WHERE session = ?1 AND seq > ?2", kind.table()))
+            .filter_map(|kind| kind.table())
+            .map(|table| format!("SELECT seq FROM {table} WHERE session = ?1 AND seq > ?2"))
             .collect();
         let sql = format!("{} ORDER BY seq LIMIT ?3", selects.join(" UNION ALL "));
         let mut statement = self.connection.prepare_cached(&sql)?;
@@ -267,7 +268,7 @@ impl Reader {
         })
     }
 
-    fn row<T>(
+    pub(crate) fn row<T>(
         &self,
         seq: u64,
         read: impl FnOnce(&Columns<'_>) -> Result<T, Tampered>,

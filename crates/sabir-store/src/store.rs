@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::chain::Hash;
 use crate::connection::{genesis, open_writer};
+use crate::delegate::PeerProjector;
 use crate::entry::Batch;
 use crate::error::StoreError;
 use crate::projection::Projector;
@@ -85,6 +86,7 @@ impl Store {
             path: path.clone(),
             head,
             projector: Projector::default(),
+            peers: PeerProjector::default(),
             failed: None,
             logged: 0,
         };

@@ -7,6 +7,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::chain::{Hash, genesis_hash};
 use crate::connection::store_id;
+use crate::delegate::PeerCheck;
 use crate::entry::{Kind, Row};
 use crate::error::Tampered;
 use crate::journal::{Broken, Head, Place, UNREADABLE, from_sql, to_sql, walk};
@@ -29,10 +30,14 @@ pub(crate) fn verify(connection: &Connection) -> Result<Verified, Broken> {
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     let mut sessions: BTreeMap<String, Session> = BTreeMap::new();
     let store_id = store_id(&snapshot)?;
+    let mut peers = PeerCheck::new()?;
     let start = Head { seq: 0, hash: genesis_hash(&store_id) };
     let head = walk(&snapshot, start, |columns| {
         let (place, row) = columns.read()?;
         let tampered = |why| Broken::Chain(Tampered { seq: place.seq, why });
+        if row.kind == Kind::Peer {
+            return peers.follow(place, &row);
+        }
         if let Some(session) = sessions.get_mut(place.session_id) {
             session.follow(place, &row).ok_or_else(|| tampered(UNREADABLE))?;
         } else {
@@ -46,9 +51,12 @@ pub(crate) fn verify(connection: &Connection) -> Result<Verified, Broken> {
         Ok(())
     })?;
     for kind in Kind::ALL {
-        refuse_strangers(&snapshot, kind)?;
+        if let Some(table) = kind.table() {
+            refuse_strangers(&snapshot, kind, table)?;
+        }
     }
     check_sessions(&snapshot, &sessions)?;
+    peers.compare(&snapshot)?;
     Ok(Verified { store_id, entries: head.seq, head_hash: head.hash })
 }
 
@@ -59,18 +67,20 @@ fn is_listed(
     row: &Row<'_>,
 ) -> rusqlite::Result<bool> {
     let keys = match row.kind {
-        Kind::Session | Kind::Event | Kind::Item => "",
+        Kind::Session | Kind::Event | Kind::Item | Kind::Peer => "",
         Kind::Submission => " AND sub_id = ?3",
         Kind::Turn => " AND response_id = ?3",
         Kind::Approval => " AND call_id = ?3 AND state = ?4",
         Kind::Note => " AND kind = ?3",
     };
-    let table = row.kind.table();
+    let Some(table) = row.kind.table() else { return Ok(true) };
     let sql = format!("SELECT 1 FROM {table} WHERE session = ?1 AND seq = ?2{keys}");
     let mut statement = connection.prepare_cached(&sql)?;
     let (session, seq) = (to_sql(session), to_sql(place.seq));
     match row.kind {
-        Kind::Session | Kind::Event | Kind::Item => statement.exists(params![session, seq]),
+        Kind::Session | Kind::Event | Kind::Item | Kind::Peer => {
+            statement.exists(params![session, seq])
+        }
         Kind::Submission | Kind::Turn => statement.exists(params![session, seq, row.key]),
         Kind::Approval => statement.exists(params![session, seq, row.key, row.tag]),
         Kind::Note => statement.exists(params![session, seq, row.tag]),
@@ -78,8 +88,7 @@ fn is_listed(
 }
 
 /// Finds what a table lists and the journal does not have, such as entries cut off at the end.
-fn refuse_strangers(connection: &Connection, kind: Kind) -> Result<(), Broken> {
-    let table = kind.table();
+fn refuse_strangers(connection: &Connection, kind: Kind, table: &str) -> Result<(), Broken> {
     let sql = format!(
         "SELECT min(t.seq) FROM {table} AS t
          LEFT JOIN journal AS j ON j.seq = t.seq

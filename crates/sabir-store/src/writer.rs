@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::chain::Hash;
+use crate::delegate::PeerProjector;
 use crate::entry::{Batch, Entry, Kind};
 use crate::error::{StoreError, Tampered};
 use crate::home::Lock;
@@ -24,6 +25,7 @@ pub(crate) struct Writer {
     pub(crate) path: PathBuf,
     pub(crate) head: Head,
     pub(crate) projector: Projector,
+    pub(crate) peers: PeerProjector,
     /// Why nothing is written any more.
     pub(crate) failed: Option<String>,
     /// Written since the log was last copied into the database.
@@ -107,6 +109,13 @@ impl Writer {
             return too_large("a batch", batch.bytes(), MAX_BATCH);
         }
         let id = batch.session_id.as_str();
+        let of_peers = batch.entries.iter().filter(|it| matches!(it, Entry::Peer(_))).count();
+        if id.is_empty() && of_peers == batch.entries.len() {
+            return Ok(());
+        }
+        if of_peers > 0 {
+            return Err(StoreError::BadBatch { why: "entries of peers belong to no session" });
+        }
         if id.is_empty() || id.len() > MAX_ID {
             return Err(StoreError::BadBatch { why: "a session id has 1 to 256 bytes" });
         }
@@ -132,12 +141,16 @@ impl Writer {
                 let place = Place { seq, session_id, at_ms: batch.at_ms };
                 let row = entry.row();
                 journal::insert(&transaction, place, &row, hash)?;
-                self.projector.apply(&transaction, place, &row)?;
+                match entry {
+                    Entry::Peer(peer) => self.peers.apply(&transaction, seq, peer)?,
+                    _ => self.projector.apply(&transaction, place, &row)?,
+                }
                 self.logged += ROW_OVERHEAD + row.body.len();
             }
         }
         // Whole pages are logged: the last one of the journal, and two for each session.
-        self.logged += PAGE * (1 + 2 * self.projector.flush(&transaction)?);
+        let changed = self.projector.flush(&transaction)?;
+        self.logged += PAGE * (1 + 2 * changed + self.peers.flush(&transaction)?);
         transaction.commit()?;
         Ok(())
     }
@@ -149,11 +162,13 @@ impl Writer {
 
     fn rewrite_tables(&mut self) -> Result<(), Broken> {
         self.projector = Projector::default();
+        self.peers = PeerProjector::default();
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for table in Kind::ALL.map(Kind::table) {
+        for table in Kind::ALL.into_iter().filter_map(Kind::table) {
             transaction.execute(&format!("DELETE FROM {table}"), [])?;
         }
+        PeerProjector::clear(&transaction)?;
         transaction.execute("DELETE FROM sessions", [])?;
         {
             let sql = format!("SELECT {COLUMNS} FROM journal ORDER BY seq");
@@ -162,10 +177,13 @@ impl Writer {
             while let Some(row) = rows.next()? {
                 let (place, row) = Columns::of(row)?.read()?;
                 self.projector.apply(&transaction, place, &row)?;
+                self.peers.apply_again(&transaction, place, &row)?;
                 self.logged += ROW_OVERHEAD;
             }
         }
         self.projector.flush(&transaction)?;
+        self.peers.flush(&transaction)?;
+        PeerProjector::forget_keys(&transaction)?;
         transaction.commit()?;
         Ok(())
     }

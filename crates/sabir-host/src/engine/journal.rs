@@ -77,7 +77,9 @@ pub(super) fn records(reader: &Reader, session_id: &str) -> Result<Vec<Record>, 
             | Entry::Turn { body, .. }
             | Entry::Approval { body, .. }
             | Entry::Note { body, .. } => Some((recorded.seq, body)),
-            Entry::Session(_) | Entry::Submission { .. } | Entry::Event { .. } => None,
+            Entry::Session(_) | Entry::Submission { .. } | Entry::Event { .. } | Entry::Peer(_) => {
+                None
+            }
         })
         .map(|(seq, body)| {
             serde_json::from_str(body)

@@ -26,7 +26,7 @@ impl Usage {
     }
 
     #[must_use]
-    pub(super) fn plus(self, other: Self) -> Self {
+    pub fn plus(self, other: Self) -> Self {
         Self {
             tokens: match (self.tokens, other.tokens) {
                 (Some(one), Some(other)) => Some(one.saturating_add(other)),

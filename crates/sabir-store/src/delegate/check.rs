@@ -1,0 +1,121 @@
+//! Do the tables of a delegate say what its entries say? They are made again in a database of their
+//! own and compared row by row: the same code that writes them says what they must be.
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use super::projection::PeerProjector;
+use crate::entry::Row;
+use crate::error::Tampered;
+use crate::journal::{Broken, Place, from_sql};
+use crate::tables::{self, DELEGATE};
+
+pub(crate) struct PeerCheck {
+    /// On disk when it grows, and gone afterwards.
+    made: Connection,
+    projector: PeerProjector,
+}
+
+impl PeerCheck {
+    pub(crate) fn new() -> Result<Self, Broken> {
+        let made = Connection::open("")?;
+        made.execute_batch("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;")?;
+        made.execute_batch(DELEGATE)?;
+        made.execute_batch("BEGIN")?;
+        Ok(Self { made, projector: PeerProjector::default() })
+    }
+
+    /// Takes in one entry of a peer.
+    pub(crate) fn follow(&mut self, place: Place<'_>, row: &Row<'_>) -> Result<(), Broken> {
+        self.projector.apply_again(&self.made, place, row)
+    }
+
+    /// Compares with the tables that are there.
+    pub(crate) fn compare(&mut self, found: &Connection) -> Result<(), Broken> {
+        self.projector.flush(&self.made)?;
+        if !tables::has_delegate(found)? {
+            // An old file, in which no peer wrote; the entry would have been found above.
+            return Ok(());
+        }
+        for (table, columns, order, why) in TABLES {
+            let sql = format!("SELECT {columns} FROM {table} ORDER BY {order}");
+            compare(&self.made, found, &sql, why)?;
+        }
+        let sql = "SELECT 1 FROM peer_keys WHERE session NOT IN (SELECT id FROM peer_sessions)";
+        if found.prepare(sql)?.exists([])? {
+            let why = "there are keys of a session with a peer that is not open";
+            return Err(Tampered { seq: 0, why }.into());
+        }
+        Ok(())
+    }
+}
+
+fn compare(
+    made: &Connection,
+    found: &Connection,
+    sql: &str,
+    why: &'static str,
+) -> Result<(), Broken> {
+    let (mut made, mut found) = (made.prepare(sql)?, found.prepare(sql)?);
+    let count = made.column_count();
+    let (mut made, mut found) = (made.query([])?, found.query([])?);
+    let read = |row: Option<&rusqlite::Row<'_>>| -> rusqlite::Result<Option<Vec<Value>>> {
+        row.map(|row| (0..count).map(|index| row.get(index)).collect()).transpose()
+    };
+    loop {
+        let (expected, actual) = (read(made.next()?)?, read(found.next()?)?);
+        if expected != actual {
+            let seqs = [&expected, &actual].map(|row| match row.as_deref() {
+                Some([Value::Integer(seq), ..]) => Some(from_sql(*seq)),
+                _ => None,
+            });
+            let seq = seqs.into_iter().flatten().min().unwrap_or(0);
+            return Err(Tampered { seq, why }.into());
+        }
+        if expected.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Each with its columns, the first of which is the entry to blame, the order in which both sides are
+/// read, and what it means when they differ.
+const TABLES: [(&str, &str, &str, &str); 7] = [
+    (
+        "peer_sessions",
+        "opened_seq, id, mode, state, used_at_ms, last_task, spent_tokens, spent_usd",
+        "id",
+        "the table of sessions with peers does not fit what began here",
+    ),
+    (
+        "peer_past_sessions",
+        "ended_seq, num, id, owner, how, ended_at_ms",
+        "num",
+        "the table of past sessions with peers does not fit what ended here",
+    ),
+    (
+        "peer_running",
+        "place / 65536, place, owner, id, updated_seq",
+        "owner, id",
+        "the table of running tasks does not fit what began here",
+    ),
+    (
+        "peer_tasks",
+        "ended_seq, num, owner, id, digest, authentication, place, before",
+        "num",
+        "the table of tasks does not fit what ended here",
+    ),
+    (
+        "peer_updates",
+        "seq, place, n",
+        "place, n",
+        "the table of updates does not fit what was told here",
+    ),
+    (
+        "peer_seen",
+        "first_seq, since_ms, last_ms, forget_at_ms",
+        "first_seq",
+        "the table of seen messages does not fit what came from here on",
+    ),
+    ("peer_refusals", "seq", "seq", "the table of refusals does not fit what was refused here"),
+];

@@ -1,0 +1,187 @@
+//! What the store has of single tasks, and of what was refused. Each entry that is read is held against
+//! its hash.
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use sabir_ldp::{Record, Refused, TaskEnded, TaskKey, TaskStarted, TaskUpdated};
+
+use super::tasks::{Place, Running};
+use crate::chain::Hash;
+use crate::connection::genesis;
+use crate::entry::Kind;
+use crate::error::{StoreError, Tampered};
+use crate::journal::{Broken, UNREADABLE, from_sql, head_at, to_sql};
+use crate::reader::Reader;
+use crate::tables;
+
+/// A message that was not obeyed, and the entry that says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerRefusal {
+    pub seq: u64,
+    pub refused: Refused,
+}
+
+impl Reader {
+    /// How a task ended; `None` while it runs and when it is not known.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Tampered`] when the entry is not what was written; when the file cannot be read.
+    pub fn peer_task_ended(&self, key: &TaskKey) -> Result<Option<TaskEnded>, StoreError> {
+        self.of_peers(|rows| {
+            let sql = "SELECT ended_seq FROM peer_tasks WHERE owner = ?1 AND id = ?2";
+            let names = params![key.owner.as_str(), key.id.as_str()];
+            let mut statement = rows.connection.prepare_cached(sql)?;
+            let seq: Option<i64> = statement.query_row(names, |row| row.get(0)).optional()?;
+            let Some(seq) = seq else { return Ok(None) };
+            let found = rows.find(from_sql(seq), |record| match record {
+                Record::Ended(ended) if ended.key == *key => Some(*ended),
+                _ => None,
+            });
+            found.map(Some)
+        })
+    }
+
+    /// With what a task was started, whether it runs or ended.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::peer_task_ended`].
+    pub fn peer_task_started(&self, key: &TaskKey) -> Result<Option<TaskStarted>, StoreError> {
+        self.of_peers(|rows| {
+            let Some(place) = rows.place(key)? else { return Ok(None) };
+            rows.started(place.seq(), key).map(Some)
+        })
+    }
+
+    /// Updates of a task after the one numbered `after`, in order, at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::peer_task_ended`].
+    pub fn peer_task_updates(
+        &self,
+        key: &TaskKey,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<TaskUpdated>, StoreError> {
+        self.of_peers(|rows| {
+            let Some(place) = rows.place(key)? else { return Ok(Vec::new()) };
+            let mut statement = rows.connection.prepare_cached(
+                "SELECT n, seq FROM peer_updates WHERE place = ?1 AND n > ?2 ORDER BY n LIMIT ?3",
+            )?;
+            let bounds = params![place.column(), to_sql(after), to_sql(limit as u64)];
+            let found = statement
+                .query_map(bounds, |row| Ok((from_sql(row.get(0)?), from_sql(row.get(1)?))))?;
+            let mut updates = Vec::new();
+            for found in found {
+                let (n, seq) = found?;
+                updates.push(rows.find(seq, |record| match record {
+                    Record::Updated(updated) if updated.seq == n && updated.key == *key => {
+                        Some(*updated)
+                    }
+                    _ => None,
+                })?);
+            }
+            Ok(updates)
+        })
+    }
+
+    /// What was refused, in entries after the one numbered `after_seq`: all of at most `limit` entries.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::peer_task_ended`].
+    pub fn peer_refusals(
+        &self,
+        after_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<PeerRefusal>, StoreError> {
+        self.of_peers(|rows| {
+            let mut statement = rows.connection.prepare_cached(
+                "SELECT seq FROM peer_refusals WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+            )?;
+            let bounds = params![to_sql(after_seq), to_sql(limit as u64)];
+            let seqs = statement.query_map(bounds, |row| Ok(from_sql(row.get(0)?)))?;
+            let mut refusals = Vec::new();
+            for seq in seqs {
+                let seq = seq?;
+                let refused = rows.records(seq)?.into_iter().filter_map(|record| match record {
+                    Record::Refused(refused) => Some(PeerRefusal { seq, refused: *refused }),
+                    _ => None,
+                });
+                refusals.extend(refused);
+            }
+            Ok(refusals)
+        })
+    }
+
+    /// One snapshot for all that `read` looks at; nothing where no delegate ever wrote.
+    pub(super) fn of_peers<T: Default>(
+        &self,
+        read: impl FnOnce(&Rows<'_>) -> Result<T, Broken>,
+    ) -> Result<T, StoreError> {
+        let look = || {
+            let snapshot =
+                Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
+            if !tables::has_delegate(&snapshot)? {
+                return Ok(T::default());
+            }
+            read(&Rows { connection: &snapshot, genesis: genesis(&snapshot)?, reader: self })
+        };
+        look().map_err(|broken: Broken| broken.at(&self.path))
+    }
+}
+
+/// Entries of peers, as one snapshot has them.
+pub(super) struct Rows<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) genesis: Hash,
+    reader: &'a Reader,
+}
+
+impl Rows<'_> {
+    /// The records of an entry, once it fits its hash and the one before it.
+    pub(super) fn records(&self, seq: u64) -> Result<Vec<Record>, Broken> {
+        let before = head_at(self.connection, self.genesis, seq.saturating_sub(1))?;
+        self.reader.row(seq, |columns| {
+            columns.follows(&before)?;
+            let (_, row) = columns.read()?;
+            match row.kind {
+                Kind::Peer => {
+                    serde_json::from_str(&row.body).map_err(|_| Tampered { seq, why: UNREADABLE })
+                }
+                _ => Err(Tampered { seq, why: ELSEWHERE }),
+            }
+        })
+    }
+
+    /// The first record of an entry that is looked for.
+    pub(super) fn find<T>(
+        &self,
+        seq: u64,
+        pick: impl FnMut(Record) -> Option<T>,
+    ) -> Result<T, Broken> {
+        let found = self.records(seq)?.into_iter().find_map(pick);
+        found.ok_or_else(|| Tampered { seq, why: ELSEWHERE }.into())
+    }
+
+    pub(super) fn started(&self, seq: u64, key: &TaskKey) -> Result<TaskStarted, Broken> {
+        self.find(seq, |record| match record {
+            Record::Started(started) if started.key == *key => Some(*started),
+            _ => None,
+        })
+    }
+
+    fn place(&self, key: &TaskKey) -> rusqlite::Result<Option<Place>> {
+        if let Some(running) = Running::load(self.connection, key)? {
+            return Ok(Some(running.place));
+        }
+        let sql = "SELECT place FROM peer_tasks WHERE owner = ?1 AND id = ?2";
+        let names = params![key.owner.as_str(), key.id.as_str()];
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let place: Option<Option<i64>> = statement.query_row(names, |row| row.get(0)).optional()?;
+        Ok(place.flatten().map(Place::from_column))
+    }
+}
+
+const ELSEWHERE: &str = "a table lists it for what it does not say";

@@ -1,0 +1,341 @@
+//! The tables of a delegate as a function of its entries. Rows that change with every message are kept
+//! in memory and written once a transaction; how entries are spread over transactions changes nothing.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use sabir_ldp::{SessionId, TaskKey, Timestamp};
+
+use super::effect::{Effect, Ended};
+use super::entry::PeerEntry;
+use super::sessions::{Open, State, bury};
+use super::tasks::{Place, Running, list_ended, list_update};
+use crate::entry::{Kind, Row};
+use crate::error::Tampered;
+use crate::journal::{self, Broken, UNREADABLE, from_sql, to_sql};
+
+#[derive(Default)]
+pub(crate) struct PeerProjector {
+    sessions: HashMap<SessionId, Held<Open>>,
+    changed_sessions: Vec<SessionId>,
+    running: HashMap<TaskKey, Held<Running>>,
+    changed_tasks: Vec<TaskKey>,
+    seen: Latest,
+}
+
+/// A row in memory.
+struct Held<T> {
+    row: T,
+    /// The table has a row of it, which may be old.
+    is_stored: bool,
+    is_changed: bool,
+}
+
+/// The stretch of the journal that is being written.
+#[derive(Default)]
+enum Latest {
+    #[default]
+    NotLoaded,
+    None,
+    Some(Stretch),
+}
+
+/// Entries one after the other, and until when the ids of messages in them are of use.
+struct Stretch {
+    first_seq: u64,
+    since: Timestamp,
+    last: Timestamp,
+    forget_at: Timestamp,
+    is_changed: bool,
+}
+
+impl PeerProjector {
+    /// Writes what an entry means for the tables, and keeps the keys that came with it.
+    pub(crate) fn apply(
+        &mut self,
+        connection: &Connection,
+        seq: u64,
+        entry: &PeerEntry,
+    ) -> rusqlite::Result<()> {
+        for (session, keys) in entry.keys() {
+            connection
+                .prepare_cached("INSERT OR REPLACE INTO peer_keys (session, keys) VALUES (?1, ?2)")?
+                .execute(params![session.as_str(), keys.0.reveal().as_str()])?;
+        }
+        entry.effects().iter().try_for_each(|effect| self.follow(connection, seq, effect))
+    }
+
+    /// The same for an entry that is read again.
+    pub(crate) fn apply_again(
+        &mut self,
+        connection: &Connection,
+        place: journal::Place<'_>,
+        row: &Row<'_>,
+    ) -> Result<(), Broken> {
+        if row.kind != Kind::Peer {
+            return Ok(());
+        }
+        let unreadable = Tampered { seq: place.seq, why: UNREADABLE };
+        let entry = PeerEntry::from_body(row.body.clone().into_owned()).ok_or(unreadable)?;
+        self.apply(connection, place.seq, &entry)?;
+        if self.sessions.len() > REMEMBERED || self.changed_tasks.len() > REMEMBERED {
+            self.flush(connection)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the rows that changed, and says how many did.
+    pub(crate) fn flush(&mut self, connection: &Connection) -> rusqlite::Result<usize> {
+        let count = self.changed_sessions.len() + self.changed_tasks.len();
+        for id in self.changed_sessions.drain(..) {
+            if let Some(held) = self.sessions.get_mut(&id)
+                && held.is_changed
+            {
+                held.row.save(connection, &id)?;
+                (held.is_changed, held.is_stored) = (false, true);
+            }
+        }
+        for key in self.changed_tasks.drain(..) {
+            if let Some(held) = self.running.get_mut(&key)
+                && held.is_changed
+            {
+                held.row.save(connection, &key)?;
+                (held.is_changed, held.is_stored) = (false, true);
+            }
+        }
+        if let Latest::Some(stretch) = &mut self.seen {
+            stretch.save(connection)?;
+        }
+        if self.sessions.len() > REMEMBERED {
+            self.sessions.clear();
+        }
+        if self.running.len() > REMEMBERED {
+            self.running.clear();
+        }
+        Ok(count)
+    }
+
+    /// Empties the tables, except for the keys: they cannot be made again.
+    pub(crate) fn clear(connection: &Connection) -> rusqlite::Result<()> {
+        for table in TABLES {
+            connection.execute(&format!("DELETE FROM {table}"), [])?;
+        }
+        Ok(())
+    }
+
+    /// Drops the keys of sessions that are not open.
+    pub(crate) fn forget_keys(connection: &Connection) -> rusqlite::Result<()> {
+        let sql = "DELETE FROM peer_keys WHERE session NOT IN (SELECT id FROM peer_sessions)";
+        connection.execute(sql, []).map(drop)
+    }
+
+    fn follow(
+        &mut self,
+        connection: &Connection,
+        seq: u64,
+        effect: &Effect,
+    ) -> rusqlite::Result<()> {
+        match effect {
+            Effect::Seen { session, at, forget_at } => {
+                if let Some(id) = session {
+                    self.change(connection, id, |open| open.touch(*at))?;
+                }
+                self.see(connection, seq, *at, *forget_at)?;
+            }
+            Effect::Opened { session, mode, at, spent } => {
+                let row = Open {
+                    opened_seq: seq,
+                    mode: *mode,
+                    state: State::Active,
+                    used_at: *at,
+                    last_task: None,
+                    spent: *spent,
+                };
+                let held = Held { row, is_stored: false, is_changed: true };
+                self.sessions.insert(session.clone(), held);
+                self.changed_sessions.push(session.clone());
+            }
+            Effect::SteppedDown { session, mode } => {
+                self.change(connection, session, |open| open.mode = *mode)?;
+            }
+            Effect::Suspended { session, at } => self.change(connection, session, |open| {
+                open.state = State::Suspended;
+                open.touch(*at);
+            })?,
+            Effect::Resumed { session, at } => self.change(connection, session, |open| {
+                open.state = State::Active;
+                open.touch(*at);
+            })?,
+            Effect::SessionEnded(past) => {
+                self.sessions.remove(&past.session);
+                bury(connection, past, seq)?;
+            }
+            Effect::Started { key, session, at, index } => {
+                self.change(connection, session, |open| open.touch(*at))?;
+                let row = Running { place: Place::new(seq, *index), updated_seq: None };
+                let held = Held { row, is_stored: false, is_changed: true };
+                self.running.insert(key.clone(), held);
+                self.changed_tasks.push(key.clone());
+            }
+            Effect::Updated { key, n } => self.update(connection, seq, key, *n)?,
+            Effect::Ended(ended) => self.end(connection, seq, ended)?,
+            Effect::Refused => {
+                let sql = "INSERT OR IGNORE INTO peer_refusals (seq) VALUES (?1)";
+                connection.prepare_cached(sql)?.execute([to_sql(seq)])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn change(
+        &mut self,
+        connection: &Connection,
+        id: &SessionId,
+        change: impl FnOnce(&mut Open),
+    ) -> rusqlite::Result<()> {
+        if !self.sessions.contains_key(id) {
+            let Some(row) = Open::load(connection, id)? else { return Ok(()) };
+            let held = Held { row, is_stored: true, is_changed: false };
+            self.sessions.insert(id.clone(), held);
+        }
+        if let Some(held) = self.sessions.get_mut(id) {
+            change(&mut held.row);
+            if !held.is_changed {
+                held.is_changed = true;
+                self.changed_sessions.push(id.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn update(
+        &mut self,
+        connection: &Connection,
+        seq: u64,
+        key: &TaskKey,
+        n: u64,
+    ) -> rusqlite::Result<()> {
+        if !self.running.contains_key(key) {
+            let Some(row) = Running::load(connection, key)? else { return Ok(()) };
+            let held = Held { row, is_stored: true, is_changed: false };
+            self.running.insert(key.clone(), held);
+        }
+        if let Some(held) = self.running.get_mut(key) {
+            held.row.updated_seq = Some(seq);
+            if !held.is_changed {
+                held.is_changed = true;
+                self.changed_tasks.push(key.clone());
+            }
+            list_update(connection, held.row.place, n, seq)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, connection: &Connection, seq: u64, ended: &Ended) -> rusqlite::Result<()> {
+        let key = &ended.key;
+        let running = match self.running.remove(key) {
+            Some(held) if !held.is_stored => Some(held.row),
+            Some(held) => {
+                Running::delete(connection, key)?;
+                Some(held.row)
+            }
+            None => {
+                let row = Running::load(connection, key)?;
+                if row.is_some() {
+                    Running::delete(connection, key)?;
+                }
+                row
+            }
+        };
+        let mut before = None;
+        self.change(connection, &ended.session, |open| before = open.last_task)?;
+        let place = running.map(|running| running.place);
+        let listed = list_ended(connection, ended, place, seq, before)?;
+        self.change(connection, &ended.session, |open| {
+            open.spent = open.spent.plus(ended.usage);
+            open.touch(ended.at);
+            open.last_task = listed.or(open.last_task);
+        })
+    }
+
+    fn see(
+        &mut self,
+        connection: &Connection,
+        seq: u64,
+        at: Timestamp,
+        forget_at: Timestamp,
+    ) -> rusqlite::Result<()> {
+        if matches!(self.seen, Latest::NotLoaded) {
+            self.seen = Stretch::load_last(connection)?.map_or(Latest::None, Latest::Some);
+        }
+        let mut last = at;
+        if let Latest::Some(stretch) = &mut self.seen {
+            last = last.max(stretch.last);
+            let is_over = at >= stretch.since.plus_millis(STRETCH_MS);
+            if !is_over || stretch.first_seq == seq {
+                stretch.last = last;
+                stretch.forget_at = stretch.forget_at.max(forget_at);
+                stretch.is_changed = true;
+                return Ok(());
+            }
+            stretch.save(connection)?;
+            connection
+                .prepare_cached("DELETE FROM peer_seen WHERE forget_at_ms <= ?1")?
+                .execute([to_sql(last.millis())])?;
+        }
+        let (first_seq, since) = (seq, at);
+        self.seen = Latest::Some(Stretch { first_seq, since, last, forget_at, is_changed: true });
+        Ok(())
+    }
+}
+
+impl Stretch {
+    fn load_last(connection: &Connection) -> rusqlite::Result<Option<Self>> {
+        let sql = "SELECT first_seq, since_ms, last_ms, forget_at_ms FROM peer_seen
+                   ORDER BY first_seq DESC LIMIT 1";
+        let found = connection.prepare_cached(sql)?.query_row([], |row| {
+            let time = |index| row.get(index).map(from_sql).map(Timestamp::from_millis);
+            Ok(Self {
+                first_seq: from_sql(row.get(0)?),
+                since: time(1)?,
+                last: time(2)?,
+                forget_at: time(3)?,
+                is_changed: false,
+            })
+        });
+        found.optional()
+    }
+
+    fn save(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        if !std::mem::take(&mut self.is_changed) {
+            return Ok(());
+        }
+        let sql = "INSERT OR REPLACE INTO peer_seen (first_seq, since_ms, last_ms, forget_at_ms)
+                   VALUES (?1, ?2, ?3, ?4)";
+        let values = params![
+            to_sql(self.first_seq),
+            to_sql(self.since.millis()),
+            to_sql(self.last.millis()),
+            to_sql(self.forget_at.millis()),
+        ];
+        connection.prepare_cached(sql)?.execute(values).map(drop)
+    }
+}
+
+/// Those that can be made again.
+const TABLES: [&str; 7] = [
+    "peer_sessions",
+    "peer_past_sessions",
+    "peer_running",
+    "peer_tasks",
+    "peer_updates",
+    "peer_seen",
+    "peer_refusals",
+];
+
+/// Rows kept in memory: more than a node has open at a time, and a few megabytes.
+const REMEMBERED: usize = 32_768;
+
+/// Ids of messages are looked for from the start of a stretch, so that at most this much too many are
+/// looked at.
+const STRETCH_MS: u64 = 10_000;

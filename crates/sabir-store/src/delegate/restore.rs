@@ -1,0 +1,219 @@
+//! What a delegate needs to go on: what is open, what runs, what is known of the past. It costs as
+//! much as that is, whatever the journal holds besides.
+
+use rusqlite::params;
+use sabir_ldp::{
+    DelegateId, DelegateLimits, HexBytes, KeptKeys, Record, ReplayRecord, Seen, SessionId,
+    SessionKeys, TaskDigest, TaskId, TaskKey, Timestamp,
+};
+use serde::Deserialize;
+use zeroize::Zeroizing;
+
+use super::lookup::Rows;
+use super::sessions::{Open, State, how_from_name};
+use super::tasks::{Place, authentication_from_sql};
+use crate::entry::Kind;
+use crate::error::{StoreError, Tampered};
+use crate::journal::{Broken, UNREADABLE, from_sql, head_at, to_sql, walk};
+use crate::reader::Reader;
+
+impl Reader {
+    /// Records from which `sabir_ldp::Delegate::restore` makes the delegate that wrote the journal, in
+    /// the order of a snapshot: sessions that ended lately, open sessions with their keys, finished
+    /// tasks, running tasks, and the ids of messages that could still pass.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Tampered`] when an entry is not what was written; when the file cannot be read.
+    pub fn peer_state(&self, limits: &DelegateLimits) -> Result<Vec<Record>, StoreError> {
+        self.of_peers(|rows| {
+            let mut records = Vec::new();
+            past_sessions(rows, limits, &mut records)?;
+            open_sessions(rows, limits, &mut records)?;
+            ended_tasks(rows, limits, &mut records)?;
+            running_tasks(rows, &mut records)?;
+            seen_messages(rows, &mut records)?;
+            Ok(records)
+        })
+    }
+}
+
+fn past_sessions(
+    rows: &Rows<'_>,
+    limits: &DelegateLimits,
+    records: &mut Vec<Record>,
+) -> Result<(), Broken> {
+    let mut statement = rows.connection.prepare_cached(
+        "SELECT id, owner, how, ended_at_ms, ended_seq FROM peer_past_sessions
+         ORDER BY num DESC LIMIT ?1",
+    )?;
+    let first = records.len();
+    let mut found = statement.query([to_sql(limits.ended as u64)])?;
+    while let Some(row) = found.next()? {
+        let seq = from_sql(row.get(4)?);
+        let read = || {
+            Some(Record::SessionEnded {
+                session: SessionId::new(row.get::<_, String>(0).ok()?).ok()?,
+                owner: DelegateId::new(row.get::<_, String>(1).ok()?).ok()?,
+                how: how_from_name(row.get_ref(2).ok()?.as_str().ok()?)?,
+                at: Timestamp::from_millis(from_sql(row.get(3).ok()?)),
+            })
+        };
+        records.push(read().ok_or(Tampered { seq, why: UNREADABLE })?);
+    }
+    if let Some(newest_first) = records.get_mut(first..) {
+        newest_first.reverse();
+    }
+    Ok(())
+}
+
+fn open_sessions(
+    rows: &Rows<'_>,
+    limits: &DelegateLimits,
+    records: &mut Vec<Record>,
+) -> Result<(), Broken> {
+    let sql = format!(
+        "SELECT {}, id, keys FROM peer_sessions LEFT JOIN peer_keys ON session = id ORDER BY id",
+        Open::COLUMNS
+    );
+    let mut statement = rows.connection.prepare_cached(&sql)?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let open = Open::of(row)?;
+        let id: String = row.get(7)?;
+        let keys = row.get::<_, Option<String>>(8)?.map(Zeroizing::new);
+        let mut opened = rows.find(open.opened_seq, |record| match record {
+            Record::Opened(opened) if opened.session.as_str() == id => Some(opened),
+            _ => None,
+        })?;
+        opened.keys = keys.and_then(|keys| SessionKeys::restore(&keys)).map(KeptKeys);
+        opened.at = open.used_at;
+        opened.spent = open.spent;
+        opened.history = history(rows, open.last_task, limits.history)?;
+        let (session, negotiated) = (opened.session.clone(), opened.mode);
+        records.push(Record::Opened(opened));
+        if open.mode != negotiated {
+            records.push(Record::SteppedDown { session: session.clone(), mode: open.mode });
+        }
+        if open.state == State::Suspended {
+            records.push(Record::Suspended { session, at: open.used_at });
+        }
+    }
+    Ok(())
+}
+
+/// The last tasks of a session, oldest first.
+fn history(rows: &Rows<'_>, mut last: Option<i64>, most: usize) -> Result<Vec<TaskId>, Broken> {
+    let sql = "SELECT id, before, ended_seq FROM peer_tasks WHERE num = ?1";
+    let mut statement = rows.connection.prepare_cached(sql)?;
+    let mut tasks = Vec::new();
+    while let Some(num) = last
+        && tasks.len() < most
+    {
+        let (id, before, seq) = statement.query_row([num], |row| {
+            Ok((row.get::<_, String>(0)?, row.get(1)?, from_sql(row.get(2)?)))
+        })?;
+        tasks.push(TaskId::new(id).map_err(|_| Tampered { seq, why: UNREADABLE })?);
+        last = before;
+    }
+    tasks.reverse();
+    Ok(tasks)
+}
+
+fn ended_tasks(
+    rows: &Rows<'_>,
+    limits: &DelegateLimits,
+    records: &mut Vec<Record>,
+) -> Result<(), Broken> {
+    let mut statement = rows.connection.prepare_cached(
+        "SELECT owner, id, digest, authentication, ended_seq FROM peer_tasks
+         ORDER BY num DESC LIMIT ?1",
+    )?;
+    let first = records.len();
+    let mut found = statement.query([to_sql(limits.finished as u64).saturating_add(1)])?;
+    while let Some(row) = found.next()? {
+        if records.len() - first == limits.finished {
+            records.push(Record::Forgot);
+            break;
+        }
+        let seq = from_sql(row.get(4)?);
+        let read = || {
+            Some(Record::Known {
+                key: key(row.get(0).ok()?, row.get(1).ok()?)?,
+                digest: TaskDigest(HexBytes(row.get(2).ok()?)),
+                authentication: authentication_from_sql(row.get(3).ok()?)?,
+            })
+        };
+        records.push(read().ok_or(Tampered { seq, why: UNREADABLE })?);
+    }
+    if let Some(newest_first) = records.get_mut(first..) {
+        newest_first.reverse();
+    }
+    Ok(())
+}
+
+fn running_tasks(rows: &Rows<'_>, records: &mut Vec<Record>) -> Result<(), Broken> {
+    let sql = "SELECT owner, id, place, updated_seq FROM peer_running ORDER BY owner, id";
+    let mut statement = rows.connection.prepare_cached(sql)?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let seq = Place::from_column(row.get(2)?).seq();
+        let key = key(row.get(0)?, row.get(1)?).ok_or(Tampered { seq, why: UNREADABLE })?;
+        records.push(Record::Started(Box::new(rows.started(seq, &key)?)));
+        if let Some(seq) = row.get::<_, Option<i64>>(3)? {
+            // The last of the entry, if it has several.
+            let mut last = None;
+            for record in rows.records(from_sql(seq))? {
+                if let Record::Updated(updated) = record
+                    && updated.key == key
+                {
+                    last = Some(updated);
+                }
+            }
+            records.extend(last.map(Record::Updated));
+        }
+    }
+    Ok(())
+}
+
+fn key(owner: String, id: String) -> Option<TaskKey> {
+    Some(TaskKey { owner: DelegateId::new(owner).ok()?, id: TaskId::new(id).ok()? })
+}
+
+/// Of a record, what matters here; only one kind has a `replay`.
+#[derive(Deserialize)]
+struct Glance {
+    #[serde(default)]
+    replay: Option<ReplayRecord>,
+    at: Option<Timestamp>,
+}
+
+fn seen_messages(rows: &Rows<'_>, records: &mut Vec<Record>) -> Result<(), Broken> {
+    let sql = "SELECT max(last_ms) FROM peer_seen";
+    let last: Option<i64> = rows.connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    let Some(last) = last else { return Ok(()) };
+    let sql = "SELECT min(first_seq) FROM peer_seen WHERE forget_at_ms > ?1";
+    let first: Option<i64> =
+        rows.connection.prepare_cached(sql)?.query_row(params![last], |row| row.get(0))?;
+    let Some(first) = first else { return Ok(()) };
+    let last = Timestamp::from_millis(from_sql(last));
+    let before = head_at(rows.connection, rows.genesis, from_sql(first).saturating_sub(1))?;
+    walk(rows.connection, before, |columns| {
+        let (place, row) = columns.read()?;
+        if row.kind != Kind::Peer {
+            return Ok(());
+        }
+        let unreadable = Tampered { seq: place.seq, why: UNREADABLE };
+        let glances: Vec<Glance> = serde_json::from_str(&row.body).map_err(|_| unreadable)?;
+        for Glance { replay, at } in glances {
+            if let (Some(replay), Some(at)) = (replay, at)
+                && replay.forget_at > last
+            {
+                // The session that it used knows of it already.
+                records.push(Record::Seen(Seen { replay, session: None, at }));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
