@@ -23,11 +23,11 @@ use sabir_ldp::{
     GivenUp, IdentityCard, LdpError, Plan, PlanInput, PlanOutput, PlanSettings, Refusal, Severity,
     SkillName, TaskId, TaskOutcome, Timestamp, Verdict, Violation,
 };
+use sabir_store::peers::{DelegationStatus, Peers};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use address::Address;
-pub use book::{DelegationNote, KnownDelegate, PeerBook};
 pub use error::DelegationError;
 pub use mcp::LocalGround;
 pub use report::{
@@ -39,13 +39,12 @@ use candidates::{Candidate, Candidates, Ranking};
 use remote::{Job, News, Product, Remote};
 use verify::Claim;
 
-use crate::ldp::client::{Client, PinnedKey, moment, now};
+use crate::ldp::client::{Client, NewPin, moment, now};
 
-/// Who delegates: a client, what it remembers, and where programs are started.
+/// Who delegates: a client, which remembers, and where programs are started.
 #[derive(Clone)]
 pub struct Delegation {
     client: Client,
-    book: Arc<dyn PeerBook>,
     ground: LocalGround,
 }
 
@@ -56,8 +55,8 @@ impl fmt::Debug for Delegation {
 }
 
 impl Delegation {
-    pub fn new(client: Client, book: Arc<dyn PeerBook>, ground: LocalGround) -> Self {
-        Self { client, book, ground }
+    pub fn new(client: Client, ground: LocalGround) -> Self {
+        Self { client, ground }
     }
 
     /// The card of whoever answers at an address, whatever protocol it speaks. The key of a delegate
@@ -65,7 +64,7 @@ impl Delegation {
     pub async fn look(
         &self,
         address: &Address,
-    ) -> Result<(IdentityCard, Option<PinnedKey>), LdpError> {
+    ) -> Result<(IdentityCard, Option<NewPin>), LdpError> {
         let (remote, pinned) = self.open(address, None).await?;
         let card = remote.card().clone();
         remote.close().await;
@@ -87,19 +86,12 @@ impl Delegation {
         let ran = self.run_with(request, &candidates, started_at, events, stop).await;
         candidates.close().await;
         let report = ran?;
-        let chosen = serde_json::to_value(&report.chosen.choice).unwrap_or_default();
-        let note = DelegationNote {
-            id: report.task_id.clone(),
-            at_ms: started_at.millis(),
-            delegate: report.delegate_id.clone(),
-            skill: report.skill.clone(),
-            payload_mode: report.payload_mode,
-            status: report.error.as_ref().map_or("done", |error| &error.code).to_owned(),
-            chosen,
-            provenance: report.provenance.clone(),
-            cost_usd: report.cost.usd,
+        let status = match &report.error {
+            None => DelegationStatus::Succeeded,
+            Some(_) if stop.is_cancelled() => DelegationStatus::Cancelled,
+            Some(_) => DelegationStatus::Failed,
         };
-        self.book.note(&note).map_err(DelegationError::Store)?;
+        book::log(self.peers(), &report, (started_at, now()), status).await?;
         Ok(report)
     }
 
@@ -123,7 +115,7 @@ impl Delegation {
             };
             let job = self.job(request, &report.task_id, &skill)?;
             report.skill = Some(skill.clone());
-            let Ranking { order, choice, why } = candidates.rank(self, request, &skill)?;
+            let Ranking { order, choice, why } = candidates.rank(self, request, &skill).await?;
             report.chosen.why = why;
             report.chosen.choice = Some(choice);
             if order.is_empty() {
@@ -230,6 +222,7 @@ impl Delegation {
             DelegationEvent::Trying { delegate_id: delegate_id.clone(), address: address.clone() };
         tell(events, trying).await;
         let began = now();
+        book::started(self.peers(), &delegate_id, began).await?;
         let outcome = self.perform(candidate, course, report).await;
         let latency_ms = now().distance_millis(began);
         report.delegate_id = Some(delegate_id.clone());
@@ -253,7 +246,7 @@ impl Delegation {
                 latency_ms: None,
                 cost_usd: None,
             };
-            self.book.record(&outcome).map_err(DelegationError::Store)?;
+            book::record(self.peers(), outcome).await?;
         }
         Ok(outcome)
     }
@@ -351,7 +344,7 @@ impl Delegation {
                 latency_ms: latency,
                 cost_usd: provenance.cost_usd,
             };
-            self.book.record(&outcome).map_err(DelegationError::Store)?;
+            book::record(self.peers(), outcome).await?;
         }
         report.output = Some(output);
         report.provenance = Some(provenance);
@@ -360,12 +353,16 @@ impl Delegation {
         Ok(())
     }
 
+    fn peers(&self) -> &Peers {
+        self.client.peers()
+    }
+
     /// Connects to whoever is at an address.
     async fn open(
         &self,
         address: &Address,
         domain: Option<&str>,
-    ) -> Result<(Arc<dyn Remote>, Option<PinnedKey>), LdpError> {
+    ) -> Result<(Arc<dyn Remote>, Option<NewPin>), LdpError> {
         let shown = address.to_string();
         let http = self.client.http();
         let remote: Arc<dyn Remote> = match address {

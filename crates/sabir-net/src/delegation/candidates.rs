@@ -11,10 +11,11 @@ use sabir_ldp::{
 use tokio::sync::mpsc;
 
 use super::address::Address;
+use super::book;
 use super::remote::Remote;
 use super::report::{DelegationEvent, Unreachable};
 use super::{Delegation, DelegationError, DelegationRequest, tell};
-use crate::ldp::client::{PinnedKey, PlainHttp, now};
+use crate::ldp::client::{NewPin, PlainHttp, now};
 
 /// Somebody who could do it.
 pub(super) struct Candidate {
@@ -29,7 +30,7 @@ pub(super) struct Candidate {
 pub(super) struct Candidates {
     found: Vec<Candidate>,
     pub(super) unreachable: Vec<Unreachable>,
-    pub(super) pinned: Vec<PinnedKey>,
+    pub(super) pinned: Vec<NewPin>,
     /// Whether the caller named them.
     are_named: bool,
 }
@@ -49,7 +50,7 @@ impl Candidates {
         events: &mpsc::Sender<DelegationEvent>,
     ) -> Result<Self, DelegationError> {
         if request.to.is_empty() {
-            return Self::known(delegation);
+            return Self::known(delegation).await;
         }
         let domain = request.trust_domain.as_deref();
         Ok(Self::named(delegation, &request.to, domain, events).await)
@@ -99,8 +100,8 @@ impl Candidates {
         candidates
     }
 
-    fn known(delegation: &Delegation) -> Result<Self, DelegationError> {
-        let known = delegation.book.known().map_err(DelegationError::Store)?;
+    async fn known(delegation: &Delegation) -> Result<Self, DelegationError> {
+        let known = book::known(delegation.peers()).await?;
         let mut candidates = Self::default();
         for known in known {
             // An address that was added is one, unless somebody wrote into the file.
@@ -139,7 +140,7 @@ impl Candidates {
     }
 
     /// Asks the router.
-    pub(super) fn rank(
+    pub(super) async fn rank(
         &self,
         delegation: &Delegation,
         request: &DelegationRequest,
@@ -158,13 +159,13 @@ impl Candidates {
                 break;
             }
         }
-        let store = DelegationError::Store;
-        for record in delegation.book.tallies(skill).map_err(store)? {
+        let evidence = book::evidence(delegation.peers(), skill).await?;
+        for record in &evidence.tallies {
             // A record that no outcomes add up to was not written by us.
-            let _ = router.absorb(&record);
+            let _ = router.absorb(record);
         }
         if !self.are_named {
-            for (delegate, breaker) in delegation.book.breakers().map_err(store)? {
+            for (delegate, breaker) in evidence.breakers {
                 router.restore_breaker(&delegate, breaker);
             }
         }

@@ -8,7 +8,7 @@ use sabir_ldp::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::ldp::client::PinnedKey;
+use crate::ldp::client::NewPin;
 
 /// All there is to say about a delegation. With an `error` the task was not done, or its result did
 /// not stand the check.
@@ -33,7 +33,7 @@ pub struct DelegationReport {
     pub cost: Cost,
     pub checks: Vec<Check>,
     /// Keys that were pinned because they were seen for the first time.
-    pub pinned_keys: Vec<PinnedKey>,
+    pub pinned_keys: Vec<NewPin>,
 }
 
 impl DelegationReport {
@@ -100,7 +100,7 @@ pub enum DelegationEvent {
         address: String,
         error: LdpError,
     },
-    KeyPinned(PinnedKey),
+    KeyPinned(NewPin),
     Chosen {
         why: String,
     },

@@ -124,7 +124,7 @@ impl Delegation {
             return Err(unreachable.error.clone());
         }
         request.path.push(claim.delegate.clone());
-        let ranking = candidates.rank(self, &request, skill).map_err(|_| none())?;
+        let ranking = candidates.rank(self, &request, skill).await.map_err(|_| none())?;
         // One that answers at the same address is the same, whatever it calls itself.
         let independent = ranking.order.iter().find_map(|id| {
             let candidate = candidates.by_id(id)?;
