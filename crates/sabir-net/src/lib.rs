@@ -3,6 +3,7 @@
 
 mod acp;
 mod channel;
+mod delegation;
 mod error;
 mod greeting;
 mod grpc;
@@ -18,14 +19,19 @@ mod unix_path;
 mod ws;
 
 pub use acp::serve_acp;
+pub use delegation::{
+    Address, AttemptReport, Check, Chosen, Cost, Delegation, DelegationError, DelegationEvent,
+    DelegationReport, DelegationRequest, Judge, Judgement, LocalGround, Question, TaskInput,
+    Unreachable, Verify,
+};
 pub use error::ListenError;
 /// What is generated from `spec/proto`: the messages, and a client for programs in Rust.
 pub use grpc::v1 as queue_pair_v1;
 pub use ldp::{Demand, LdpLimits, LdpOptions, LdpServer, Rate, TlsFiles, ldp_openapi};
 pub use ldp::client::{
     AddressError, Base, Client, ClientSettings, Delivered, DiscoverError, Discovered, Errand,
-    ErrandNews, HttpSettings, HttpSetupError, MeetError, Met, Pace, PinError, PinnedKey, Pins,
-    PlainHttp, Session,
+    ErrandNews, HttpSettings, HttpSetupError, MeetError, Met, NewPin, Pace, PinError, PlainHttp,
+    Session,
 };
 pub use lines::{LineSink, LineSource, lines};
 pub use server::{Listen, Listening, Server};

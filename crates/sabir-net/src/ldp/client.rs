@@ -15,11 +15,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sabir_ldp::{DelegateId, ErrorCategory, LdpError, Refusal, Severity, SigningKey, Trust};
+use sabir_store::peers::Peers;
+use tokio::task::JoinError;
 
 pub use base::{AddressError, Base, PlainHttp};
 pub use discover::{DiscoverError, Discovered};
 pub use http::{HttpSettings, HttpSetupError};
-pub use pins::{PinError, PinnedKey, Pins};
+pub use pins::{NewPin, PinError};
 pub use session::{Delivered, Errand, ErrandNews, Pace, Session};
 
 pub(crate) use clock::{moment, now};
@@ -33,7 +35,8 @@ pub struct ClientSettings {
     pub key: SigningKey,
     /// What the configuration says about others; its domain is ours.
     pub trust: Trust,
-    pub pins: Arc<dyn Pins>,
+    /// Where keys are pinned.
+    pub peers: Peers,
     pub http: HttpSettings,
     pub pace: Pace,
 }
@@ -55,7 +58,7 @@ struct Shared {
     delegate_id: DelegateId,
     key: SigningKey,
     trust: Trust,
-    pins: Arc<dyn Pins>,
+    peers: Peers,
     http: Http,
     pace: Pace,
     sessions: Mutex<BTreeMap<SessionName, Session>>,
@@ -76,7 +79,7 @@ impl fmt::Debug for Client {
 pub struct Met {
     pub discovered: Discovered,
     /// Its key, if this was the first time.
-    pub pinned: Option<PinnedKey>,
+    pub pinned: Option<NewPin>,
     trust: Trust,
 }
 
@@ -117,9 +120,9 @@ impl MeetError {
 
 impl Client {
     pub fn new(settings: ClientSettings) -> Result<Self, HttpSetupError> {
-        let ClientSettings { delegate_id, key, trust, pins, http, pace } = settings;
+        let ClientSettings { delegate_id, key, trust, peers, http, pace } = settings;
         let (http, sessions) = (Http::new(&http)?, Mutex::default());
-        let shared = Shared { delegate_id, key, trust, pins, http, pace, sessions };
+        let shared = Shared { delegate_id, key, trust, peers, http, pace, sessions };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -130,6 +133,10 @@ impl Client {
     /// What the configuration says about others.
     pub fn trust(&self) -> &Trust {
         &self.shared.trust
+    }
+
+    pub(crate) fn peers(&self) -> &Peers {
+        &self.shared.peers
     }
 
     pub(crate) fn http(&self) -> &Http {
@@ -145,9 +152,13 @@ impl Client {
     pub async fn meet(&self, base: &Base) -> Result<Met, MeetError> {
         let discovered = self.discover(base).await.map_err(MeetError::Discover)?;
         let mut trust = self.shared.trust.clone();
-        let pins = self.shared.pins.as_ref();
-        let pinned = pins::acquaint(&discovered.card, base, &mut trust, pins);
-        Ok(Met { discovered, pinned: pinned.map_err(MeetError::Pin)?, trust })
+        let (peers, base) = (self.shared.peers.clone(), base.clone());
+        let looked_up = tokio::task::spawn_blocking(move || {
+            let pinned = pins::acquaint(&discovered.card, &base, &mut trust, &peers);
+            pinned.map(|pinned| Met { discovered, pinned, trust })
+        });
+        let gone = |error: JoinError| PinError::Store(error.to_string());
+        looked_up.await.map_err(gone).flatten().map_err(MeetError::Pin)
     }
 
     /// The session with a delegate that was met: the one that is open, or another.

@@ -2,13 +2,11 @@
 //! for those who pin keys and measure.
 
 use std::fmt;
-use std::time::Duration;
 
-use reqwest::header::ACCEPT;
 use sabir_ldp::{CardFinding, IdentityCard, MAX_CARD_BYTES};
 
 use super::base::Base;
-use super::http::{Http, Trouble, of_error, of_status, read_text};
+use super::http::{FETCH, Http, Trouble};
 
 /// A card that was fetched and is good.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,14 +43,14 @@ impl std::error::Error for DiscoverError {}
 /// Fetches the card at the well-known path, or where the references have it.
 pub(super) async fn discover(http: &Http, base: &Base) -> Result<Discovered, DiscoverError> {
     let fetched = async {
-        match fetch(http, base, WELL_KNOWN).await {
+        match http.fetch_now(base, WELL_KNOWN, MAX_CARD_BYTES).await {
             Err(Trouble::Lasting { status: Some(404 | 405), .. }) => {
-                fetch(http, base, IDENTITY).await
+                http.fetch_now(base, IDENTITY, MAX_CARD_BYTES).await
             }
             fetched => fetched,
         }
     };
-    let fetched = tokio::time::timeout(PATIENCE, fetched)
+    let fetched = tokio::time::timeout(FETCH, fetched)
         .await
         .unwrap_or_else(|_| Err(Trouble::passing("no answer in time")));
     let address = || base.to_string();
@@ -67,22 +65,6 @@ pub(super) async fn discover(http: &Http, base: &Base) -> Result<Discovered, Dis
     }
 }
 
-async fn fetch(http: &Http, base: &Base, path: &str) -> Result<String, Trouble> {
-    let request = http.fetch(base, path).header(ACCEPT, "application/json");
-    let response = request.send().await.map_err(|error| of_error(&error))?;
-    let (status, headers) = (response.status(), response.headers().clone());
-    if status.is_redirection() {
-        return Err(Trouble::lasting("it redirects to another host, where nobody is asked"));
-    }
-    let text = read_text(response, MAX_CARD_BYTES).await?;
-    if !status.is_success() {
-        return Err(of_status(status, &headers, &text));
-    }
-    Ok(text)
-}
-
 const WELL_KNOWN: &str = "/.well-known/ldp-identity";
 /// Where clients of the references look.
 const IDENTITY: &str = "/ldp/identity";
-/// A card is a small file; who needs longer for it is not there.
-const PATIENCE: Duration = Duration::from_secs(15);

@@ -10,7 +10,7 @@ use sabir_ldp::{ExchangeId, TaskId};
 use tokio::sync::mpsc;
 
 use super::base::Base;
-use super::http::{Http, Trouble, of_error, of_status, read_text};
+use super::http::{ELSEWHERE, Http, Trouble, of_error, of_status, read_text};
 
 /// A message to be sent, signed and written.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ async fn ask(http: &Http, base: &Base, outgoing: &Outgoing) -> Result<String, Tr
 async fn answer(response: Response) -> Result<String, Trouble> {
     let (status, headers) = (response.status(), response.headers().clone());
     if status.is_redirection() {
-        return Err(Trouble::lasting("it redirects to another host, where nobody is asked"));
+        return Err(Trouble::lasting(ELSEWHERE));
     }
     let text = read_text(response, MAX_ANSWER_BYTES).await?;
     let is_message = is_kind(&headers, JSON) && sabir_ldp::Received::read(&text).is_ok();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Certificate, Client, Identity, RequestBuilder, Response, StatusCode, Url};
 use sabir_base::text::one_line;
@@ -119,12 +119,40 @@ impl Http {
         self.tokens.get(&base.origin()).filter(|_| base.is_private())
     }
 
-    pub(super) fn fetch(&self, base: &Base, path: &str) -> RequestBuilder {
-        self.with_token(base, self.client(base).get(base.at(path)))
-    }
-
     pub(super) fn post(&self, base: &Base, path: &str) -> RequestBuilder {
         self.with_token(base, self.client(base).post(base.at(path)))
+    }
+
+    /// A small text that is fetched whole, or why not.
+    pub(crate) async fn fetch_text(
+        &self,
+        base: &Base,
+        path: &str,
+        limit: usize,
+    ) -> Result<String, String> {
+        let fetched = tokio::time::timeout(FETCH, self.fetch_now(base, path, limit)).await;
+        let fetched = fetched.unwrap_or_else(|_| Err(Trouble::passing("no answer in time")));
+        fetched.map_err(|trouble| trouble.why().to_owned())
+    }
+
+    pub(super) async fn fetch_now(
+        &self,
+        base: &Base,
+        path: &str,
+        limit: usize,
+    ) -> Result<String, Trouble> {
+        let request = self.with_token(base, self.client(base).get(base.at(path)));
+        let request = request.header(ACCEPT, "application/json");
+        let response = request.send().await.map_err(|error| of_error(&error))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        if status.is_redirection() {
+            return Err(Trouble::lasting(ELSEWHERE));
+        }
+        let text = read_text(response, limit).await?;
+        if !status.is_success() {
+            return Err(of_status(status, &headers, &text));
+        }
+        Ok(text)
     }
 
     fn with_token(&self, base: &Base, request: RequestBuilder) -> RequestBuilder {
@@ -220,7 +248,10 @@ fn stay_at_origin(attempt: Attempt<'_>) -> Action {
     }
 }
 
+pub(super) const ELSEWHERE: &str = "it redirects to another host, where nobody is asked";
 const CONNECT: Duration = Duration::from_secs(10);
+/// A card is a small file; who needs longer for it is not there.
+pub(super) const FETCH: Duration = Duration::from_secs(15);
 const MAX_REDIRECTS: usize = 3;
 /// Who asks for more patience than this is failed instead.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);

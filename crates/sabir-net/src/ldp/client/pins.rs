@@ -1,22 +1,17 @@
-//! Keys that delegates were first met with. It knows the rule, not where pins are kept.
+//! Keys that delegates were first met with: a key that was seen once is the only one that counts.
 
 use std::fmt;
 
 use sabir_ldp::{DelegateId, IdentityCard, PublicKey, Trust};
+use sabir_store::StoreError;
+use sabir_store::peers::{Peers, Pinning};
 
 use super::base::Base;
-
-/// Where pinned keys are kept.
-pub trait Pins: Send + Sync {
-    fn pinned(&self, delegate: &DelegateId) -> Result<Option<PublicKey>, String>;
-
-    /// Pins a key unless one is pinned already, and gives the one that is.
-    fn pin(&self, delegate: &DelegateId, key: PublicKey, from: &str) -> Result<PublicKey, String>;
-}
+use super::clock::now;
 
 /// A key that was just pinned, for people to see.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct PinnedKey {
+pub struct NewPin {
     pub delegate: DelegateId,
     pub key: PublicKey,
 }
@@ -68,17 +63,17 @@ pub(super) fn acquaint(
     card: &IdentityCard,
     base: &Base,
     trust: &mut Trust,
-    pins: &dyn Pins,
-) -> Result<Option<PinnedKey>, PinError> {
+    peers: &Peers,
+) -> Result<Option<NewPin>, PinError> {
     let delegate = &card.delegate_id;
     if trust.peer(delegate).is_some_and(|peer| peer.secret.is_some()) {
         // It proves itself by the secret, and cannot bring a key.
         return Ok(None);
     }
     if trust.keys(delegate).is_empty()
-        && let Some(key) = pins.pinned(delegate).map_err(PinError::Store)?
+        && let Some(pinned) = peers.pinned_key(delegate).map_err(store)?
     {
-        trust.pin(delegate, key).map_err(|fault| PinError::Store(fault.to_string()))?;
+        trust.pin(delegate, pinned.key).map_err(|fault| PinError::Store(fault.to_string()))?;
     }
     let Some(shown) = card.public_key else { return Ok(None) };
     let shown = PublicKey::from_bytes(&shown.0)
@@ -93,11 +88,18 @@ pub(super) fn acquaint(
     if !base.is_private() {
         return Err(PinError::OpenWay { delegate: delegate.clone() });
     }
-    let kept = pins.pin(delegate, shown, base.as_str()).map_err(PinError::Store)?;
-    if kept != shown {
+    match peers.pin(delegate, &shown, base.as_str(), now().millis()).map_err(store)? {
+        Pinning::Pinned | Pinning::Same => {}
         // Another process was quicker, with another key.
-        return Err(PinError::OtherKey { delegate: delegate.clone(), known: kept, shown });
+        Pinning::Other(other) => {
+            let (delegate, known) = (delegate.clone(), other.key);
+            return Err(PinError::OtherKey { delegate, known, shown });
+        }
     }
-    trust.pin(delegate, kept).map_err(|fault| PinError::Store(fault.to_string()))?;
-    Ok(Some(PinnedKey { delegate: delegate.clone(), key: kept }))
+    trust.pin(delegate, shown).map_err(|fault| PinError::Store(fault.to_string()))?;
+    Ok(Some(NewPin { delegate: delegate.clone(), key: shown }))
+}
+
+fn store(error: StoreError) -> PinError {
+    PinError::Store(error.to_string())
 }

@@ -1,0 +1,523 @@
+//! Handing a task to somebody else: who could do it, who should, whoever is next when that fails, and
+//! whether the result stands an independent check. What a protocol says is known to its adapter.
+
+mod a2a;
+mod address;
+mod book;
+mod candidates;
+mod error;
+mod foreign;
+mod ldp;
+mod mcp;
+mod remote;
+mod report;
+mod request;
+mod verify;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sabir_ldp::{
+    Contract, ContractId, ContractPolicy, DelegateId, ErrorCategory, FailureKind, FailurePolicy,
+    GivenUp, IdentityCard, LdpError, Plan, PlanInput, PlanOutput, PlanSettings, Refusal, Severity,
+    SkillName, TaskId, TaskOutcome, Timestamp, Verdict, Violation,
+};
+use sabir_store::peers::{DelegationStatus, Peers};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub use address::Address;
+pub use error::DelegationError;
+pub use mcp::LocalGround;
+pub use report::{
+    AttemptReport, Check, Chosen, Cost, DelegationEvent, DelegationReport, Unreachable,
+};
+pub use request::{DelegationRequest, Judge, Judgement, Question, TaskInput, Verify};
+
+use candidates::{Candidate, Candidates, Ranking};
+use remote::{Job, News, Product, Remote};
+use verify::Claim;
+
+use crate::ldp::client::{Client, NewPin, moment, now};
+
+/// Who delegates: a client, which remembers, and where programs are started.
+#[derive(Clone)]
+pub struct Delegation {
+    client: Client,
+    ground: LocalGround,
+}
+
+impl fmt::Debug for Delegation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Delegation").field("client", &self.client).finish_non_exhaustive()
+    }
+}
+
+impl Delegation {
+    pub fn new(client: Client, ground: LocalGround) -> Self {
+        Self { client, ground }
+    }
+
+    /// The card of whoever answers at an address, whatever protocol it speaks. The key of a delegate
+    /// that is met for the first time is pinned.
+    pub async fn look(
+        &self,
+        address: &Address,
+    ) -> Result<(IdentityCard, Option<NewPin>), LdpError> {
+        let (remote, pinned) = self.open(address, None).await?;
+        let card = remote.card().clone();
+        remote.close().await;
+        Ok((card, pinned))
+    }
+
+    /// Delegates a task. `stop` cancels it wherever it is; the report says so.
+    pub async fn run(
+        &self,
+        request: &DelegationRequest,
+        events: &mpsc::Sender<DelegationEvent>,
+        stop: &CancellationToken,
+    ) -> Result<DelegationReport, DelegationError> {
+        let started_at = now();
+        let candidates = tokio::select! {
+            candidates = Candidates::gather(self, request, events) => candidates?,
+            () = stop.cancelled() => Candidates::default(),
+        };
+        let ran = self.run_with(request, &candidates, started_at, events, stop).await;
+        candidates.close().await;
+        let report = ran?;
+        let status = match &report.error {
+            None => DelegationStatus::Succeeded,
+            Some(_) if stop.is_cancelled() => DelegationStatus::Cancelled,
+            Some(_) => DelegationStatus::Failed,
+        };
+        book::log(self.peers(), &report, (started_at, now()), status).await?;
+        Ok(report)
+    }
+
+    async fn run_with(
+        &self,
+        request: &DelegationRequest,
+        candidates: &Candidates,
+        started_at: Timestamp,
+        events: &mpsc::Sender<DelegationEvent>,
+        stop: &CancellationToken,
+    ) -> Result<DelegationReport, DelegationError> {
+        let mut report = self.blank_report(request, candidates)?;
+        if stop.is_cancelled() {
+            report.error = Some(Refusal::Cancelled.error("cancelled before it was sent"));
+        } else if candidates.is_empty() {
+            report.error = Some(nobody(&report.chosen));
+        } else {
+            let skill = match &request.skill {
+                Some(skill) => skill.clone(),
+                None => candidates.only_skill()?,
+            };
+            let job = self.job(request, &report.task_id, &skill)?;
+            report.skill = Some(skill.clone());
+            let Ranking { order, choice, why } = candidates.rank(self, request, &skill).await?;
+            report.chosen.why = why;
+            report.chosen.choice = Some(choice);
+            if order.is_empty() {
+                report.error = Some(nobody(&report.chosen));
+            } else {
+                let why = report.chosen.why.clone();
+                tell(events, DelegationEvent::Chosen { why }).await;
+                let course = Course { request, candidates, job: &job, events, stop };
+                self.try_all(&course, order, &mut report).await?;
+            }
+        }
+        report.cost.latency_ms = now().distance_millis(started_at);
+        report.cost.within_budget = within_budget(request, &report.cost);
+        Ok(report)
+    }
+
+    fn blank_report(
+        &self,
+        request: &DelegationRequest,
+        candidates: &Candidates,
+    ) -> Result<DelegationReport, DelegationError> {
+        let mut chance = moment().ok_or(DelegationError::NoRandomNumbers)?;
+        let unreachable = candidates.unreachable.clone();
+        Ok(DelegationReport {
+            task_id: chance.fresh_id(),
+            skill: request.skill.clone(),
+            output: None,
+            error: None,
+            provenance: None,
+            signed_record: None,
+            payload_mode: None,
+            delegate_id: None,
+            address: None,
+            chosen: Chosen { unreachable, ..Chosen::default() },
+            attempts: Vec::new(),
+            cost: Cost::default(),
+            checks: Vec::new(),
+            pinned_keys: candidates.pinned.clone(),
+        })
+    }
+
+    /// Tries one after the other until somebody delivers.
+    async fn try_all(
+        &self,
+        course: &Course<'_>,
+        order: Vec<DelegateId>,
+        report: &mut DelegationReport,
+    ) -> Result<(), DelegationError> {
+        let Course { request, candidates, job, stop, .. } = course;
+        let deadline = deadline_of(job);
+        let settings =
+            PlanSettings { attempts: request.attempts.max(1), hedge_after_ms: None, deadline };
+        let mut plan = Plan::new(order, settings);
+        let mut delivered = None;
+        plan.handle(PlanInput::Begin, now());
+        while let Some(output) = plan.poll_output() {
+            match output {
+                PlanOutput::Start { delegate } => {
+                    let Some(candidate) = candidates.by_id(&delegate) else { continue };
+                    let attempt = self.attempt(candidate, course, report).await?;
+                    match attempt {
+                        Ok(product) => {
+                            delivered = Some((candidate, product));
+                            plan.handle(PlanInput::Finished { delegate }, now());
+                        }
+                        Err(error) => {
+                            let failure = match stop.is_cancelled() {
+                                true => FailureKind::Final,
+                                false => FailureKind::of(&error),
+                            };
+                            report.error = Some(error);
+                            plan.handle(PlanInput::Failed { delegate, failure }, now());
+                        }
+                    }
+                }
+                PlanOutput::Done { .. } => report.error = None,
+                PlanOutput::GiveUp { why } => {
+                    if why == GivenUp::DeadlinePassed && report.error.is_none() {
+                        report.error = Some(too_late());
+                    }
+                }
+                // One at a time: nobody is stopped for another, and nothing is waited for.
+                PlanOutput::Stop { .. } | PlanOutput::WakeAt { .. } => {}
+            }
+        }
+        if let Some((candidate, product)) = delivered {
+            self.take(candidate, product, course, report).await?;
+        }
+        Ok(())
+    }
+
+    /// One delegate's turn. What came of it is evidence, unless it was stopped by us; a result counts
+    /// once it was checked.
+    async fn attempt(
+        &self,
+        candidate: &Candidate,
+        course: &Course<'_>,
+        report: &mut DelegationReport,
+    ) -> Result<Result<Product, LdpError>, DelegationError> {
+        let Course { events, .. } = course;
+        let delegate_id = candidate.card.delegate_id.clone();
+        let address = candidate.address.to_string();
+        let trying =
+            DelegationEvent::Trying { delegate_id: delegate_id.clone(), address: address.clone() };
+        tell(events, trying).await;
+        let began = now();
+        book::started(self.peers(), &delegate_id, began).await?;
+        let outcome = self.perform(candidate, course, report).await;
+        let latency_ms = now().distance_millis(began);
+        report.delegate_id = Some(delegate_id.clone());
+        report.address = Some(address.clone());
+        let error = outcome.as_ref().err().cloned();
+        let attempt =
+            AttemptReport { delegate_id: delegate_id.clone(), address, latency_ms, error };
+        report.attempts.push(attempt);
+        if let Err(error) = &outcome {
+            let (delegate_id, error) = (delegate_id.clone(), error.clone());
+            tell(events, DelegationEvent::Failed { delegate_id, error }).await;
+        }
+        if let Err(error) = &outcome
+            && !course.stop.is_cancelled()
+        {
+            let outcome = TaskOutcome {
+                delegate: delegate_id,
+                skill: course.job.skill.clone(),
+                at: now(),
+                verdict: Verdict::of_failure(error),
+                latency_ms: None,
+                cost_usd: None,
+            };
+            book::record(self.peers(), outcome).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn perform(
+        &self,
+        candidate: &Candidate,
+        course: &Course<'_>,
+        report: &mut DelegationReport,
+    ) -> Result<Product, LdpError> {
+        let Course { request, job, events, stop, .. } = course;
+        let remote = match &candidate.remote {
+            Some(remote) => Arc::clone(remote),
+            None => {
+                let domain = request.trust_domain.as_deref();
+                let (remote, pinned) = self.open(&candidate.address, domain).await?;
+                if let Some(pinned) = pinned {
+                    tell(events, DelegationEvent::KeyPinned(pinned.clone())).await;
+                    report.pinned_keys.push(pinned);
+                }
+                if remote.card().delegate_id != candidate.card.delegate_id {
+                    let (known, now) = (&candidate.card.delegate_id, &remote.card().delegate_id);
+                    let why = format!("{known} was expected there, and {now} answers");
+                    return Err(Refusal::WrongRecipient.error(why));
+                }
+                remote
+            }
+        };
+        let own_stop = stop.child_token();
+        let (news, told) = mpsc::channel(64);
+        let work = async {
+            let performed = remote.perform(job, &news, &own_stop).await;
+            drop(news);
+            performed
+        };
+        let pass_on = pass_on(told, &candidate.card.delegate_id, events);
+        let grace = if remote.keeps_deadlines() { GRACE } else { Duration::ZERO };
+        let late = until(deadline_of(job), grace);
+        let mut work = std::pin::pin!(async { tokio::join!(work, pass_on).0 });
+        let performed = tokio::select! {
+            performed = &mut work => performed,
+            () = late => {
+                own_stop.cancel();
+                // It may have been done at the last moment, and that is too late.
+                let _ = work.await;
+                Err(too_late())
+            }
+        };
+        if candidate.remote.is_none() {
+            remote.close().await;
+        }
+        performed
+    }
+
+    /// Takes a result, checks it as the request says, and counts it.
+    async fn take(
+        &self,
+        candidate: &Candidate,
+        product: Product,
+        course: &Course<'_>,
+        report: &mut DelegationReport,
+    ) -> Result<(), DelegationError> {
+        let Course { request, job, events, stop, .. } = course;
+        let Product { output, mut provenance, mode, signed_record } = product;
+        let delegate = &candidate.card.delegate_id;
+        tell(events, DelegationEvent::Delivered { delegate_id: delegate.clone() }).await;
+        let latency = report.attempts.last().map(|attempt| attempt.latency_ms);
+        let mut verdict = Verdict::Finished;
+        if let Some(verify) = &request.verify {
+            let claim = Claim {
+                task: &request.task,
+                output: &output,
+                delegate,
+                address: &candidate.address,
+            };
+            let check = self.check(verify, &claim, events, stop).await;
+            verdict = Verdict::Checked { quality: if check.passed { 1.0 } else { 0.0 } };
+            if check.passed {
+                provenance.verification = check.status;
+                provenance.verified_by = Some(check.by.clone());
+            } else {
+                report.error = Some(unverified(&check));
+            }
+            report.checks.push(check);
+        }
+        provenance.latency_ms = provenance.latency_ms.or(latency);
+        report.cost.tokens = provenance.tokens_used;
+        report.cost.usd = provenance.cost_usd;
+        if !stop.is_cancelled() {
+            let outcome = TaskOutcome {
+                delegate: delegate.clone(),
+                skill: job.skill.clone(),
+                at: now(),
+                verdict,
+                latency_ms: latency,
+                cost_usd: provenance.cost_usd,
+            };
+            book::record(self.peers(), outcome).await?;
+        }
+        report.output = Some(output);
+        report.provenance = Some(provenance);
+        report.payload_mode = Some(mode);
+        report.signed_record = signed_record;
+        Ok(())
+    }
+
+    fn peers(&self) -> &Peers {
+        self.client.peers()
+    }
+
+    /// Connects to whoever is at an address.
+    async fn open(
+        &self,
+        address: &Address,
+        domain: Option<&str>,
+    ) -> Result<(Arc<dyn Remote>, Option<NewPin>), LdpError> {
+        let shown = address.to_string();
+        let http = self.client.http();
+        let remote: Arc<dyn Remote> = match address {
+            Address::Ldp(base) => {
+                let met = self.client.meet(base).await.map_err(|error| error.to_error())?;
+                let pinned = met.pinned.clone();
+                let (client, domain) = (self.client.clone(), domain.map(str::to_owned));
+                let remote = ldp::LdpRemote { client, met, required_trust_domain: domain };
+                return Ok((Arc::new(remote), pinned));
+            }
+            Address::A2a(base) => Arc::new(a2a::A2aRemote::open(http, base, &shown).await?),
+            Address::Mcp(base) => {
+                Arc::new(mcp::McpRemote::open_http(http, base, &shown, &self.ground).await?)
+            }
+            Address::McpCommand(command) => {
+                Arc::new(mcp::McpRemote::open_command(command, &shown, &self.ground).await?)
+            }
+        };
+        Ok((remote, None))
+    }
+
+    fn job(
+        &self,
+        request: &DelegationRequest,
+        task_id: &str,
+        skill: &SkillName,
+    ) -> Result<Job, DelegationError> {
+        let mut chance = moment().ok_or(DelegationError::NoRandomNumbers)?;
+        let payload = request.task.payload(skill).map_err(DelegationError::Task)?;
+        let no_id = |_| DelegationError::NoRandomNumbers;
+        let budget = request.budget;
+        let has_terms = request.deadline.is_some()
+            || budget.max_tokens.is_some()
+            || budget.max_cost_usd.is_some();
+        let contract = match has_terms {
+            false => None,
+            true => Some(Contract {
+                contract_id: ContractId::new(chance.fresh_id()).map_err(no_id)?,
+                objective: sabir_base::text::clip(&request.task.to_text(), 2000).into_owned(),
+                success_criteria: Vec::new(),
+                policy: ContractPolicy {
+                    failure_policy: FailurePolicy::FailClosed,
+                    budget,
+                    ..ContractPolicy::default()
+                },
+                deadline: request.deadline.map(|after| {
+                    let ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+                    now().plus_millis(ms).into()
+                }),
+                created_at: Some(now().into()),
+            }),
+        };
+        let own = self.client.delegate_id();
+        Ok(Job {
+            task_id: TaskId::new(task_id).map_err(no_id)?,
+            skill: skill.clone(),
+            input: request.task.clone(),
+            payload,
+            contract,
+            path: sabir_ldp::extend_path(own, &request.path),
+        })
+    }
+}
+
+/// What stays the same while one after the other is tried.
+struct Course<'a> {
+    request: &'a DelegationRequest,
+    candidates: &'a Candidates,
+    job: &'a Job,
+    events: &'a mpsc::Sender<DelegationEvent>,
+    stop: &'a CancellationToken,
+}
+
+/// Tells whoever listens; that nobody does is their business.
+async fn tell(events: &mpsc::Sender<DelegationEvent>, event: DelegationEvent) {
+    let _ = events.send(event).await;
+}
+
+async fn pass_on(
+    mut told: mpsc::Receiver<News>,
+    delegate: &DelegateId,
+    events: &mpsc::Sender<DelegationEvent>,
+) {
+    while let Some(news) = told.recv().await {
+        let delegate_id = delegate.clone();
+        let event = match news {
+            News::Opened { session, mode } => {
+                DelegationEvent::SessionOpened { delegate_id, session, mode }
+            }
+            News::Progress(update) => DelegationEvent::Progress {
+                delegate_id,
+                progress: update.progress,
+                message: update.message,
+                state: update.state,
+            },
+        };
+        tell(events, event).await;
+    }
+}
+
+fn deadline_of(job: &Job) -> Option<Timestamp> {
+    Some(job.contract.as_ref()?.deadline.as_ref()?.at)
+}
+
+/// Ends at a deadline and some grace; without one never.
+async fn until(deadline: Option<Timestamp>, grace: Duration) {
+    match deadline {
+        Some(at) => {
+            let left = Duration::from_millis(at.millis().saturating_sub(now().millis()));
+            tokio::time::sleep(left + grace).await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+fn too_late() -> LdpError {
+    let name = Violation::DeadlineExceeded.wire_name();
+    Refusal::ContractViolated.error(format!("{name}: nothing was delivered before the deadline"))
+}
+
+/// Why nobody is asked: the one who could not be reached, or the filters.
+fn nobody(chosen: &Chosen) -> LdpError {
+    if let Some(first) = chosen.unreachable.first() {
+        return first.error.clone();
+    }
+    LdpError {
+        code: "NO_DELEGATE".to_owned(),
+        category: ErrorCategory::Capability,
+        message: chosen.why.trim_end().replace('\n', "; "),
+        severity: Severity::Error,
+        retryable: false,
+        partial_output: None,
+    }
+}
+
+fn unverified(check: &Check) -> LdpError {
+    let why = check.detail.as_deref().unwrap_or("it did not pass");
+    LdpError {
+        code: "VERIFICATION_FAILED".to_owned(),
+        category: ErrorCategory::Quality,
+        message: format!("{}: {why}", check.by),
+        severity: Severity::Error,
+        retryable: false,
+        partial_output: None,
+    }
+}
+
+fn within_budget(request: &DelegationRequest, cost: &Cost) -> Option<bool> {
+    let tokens = request.budget.max_tokens.zip(cost.tokens).map(|(most, used)| used <= most);
+    let usd = request.budget.max_cost_usd.zip(cost.usd).map(|(most, used)| used <= most);
+    match (tokens, usd) {
+        (None, None) => None,
+        (tokens, usd) => Some(tokens.unwrap_or(true) && usd.unwrap_or(true)),
+    }
+}
+
+/// A delegate says itself that it was too late, a little after it was.
+const GRACE: Duration = Duration::from_secs(5);

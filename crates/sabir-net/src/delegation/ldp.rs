@@ -1,0 +1,89 @@
+//! Delegates that speak LDP.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use sabir_ldp::{IdentityCard, LdpError, Refusal, TaskRequest, VerificationStatus};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::remote::{Job, News, Product, Remote};
+use crate::ldp::client::{Client, Delivered, Errand, ErrandNews, Met};
+
+pub(super) struct LdpRemote {
+    pub(super) client: Client,
+    pub(super) met: Met,
+    pub(super) required_trust_domain: Option<String>,
+}
+
+impl Remote for LdpRemote {
+    fn card(&self) -> &IdentityCard {
+        &self.met.discovered.card
+    }
+
+    fn perform<'a>(
+        &'a self,
+        job: &'a Job,
+        news: &'a mpsc::Sender<News>,
+        stop: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Product, LdpError>> {
+        Box::pin(async move {
+            let session = self.client.session(&self.met, self.required_trust_domain.as_deref());
+            let request = TaskRequest {
+                task_id: job.task_id.clone(),
+                skill: job.skill.clone(),
+                payload: job.payload.clone(),
+                contract: job.contract.clone(),
+                delegation_path: job.path.clone(),
+            };
+            let mut errand = session.submit(request).await;
+            tokio::select! {
+                done = follow(&mut errand, news) => return done,
+                () = stop.cancelled() => errand.cancel().await,
+            }
+            // The delegate's own word about the cancelling is worth a moment.
+            let last = tokio::time::timeout(LAST_WORD, follow(&mut errand, news)).await;
+            last.unwrap_or_else(|_| Err(Refusal::Cancelled.error("cancelled")))
+        })
+    }
+
+    fn keeps_deadlines(&self) -> bool {
+        true
+    }
+
+    /// Sessions are the client's, and stay open for the next task.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+async fn follow(errand: &mut Errand, news: &mpsc::Sender<News>) -> Result<Product, LdpError> {
+    loop {
+        match errand.next().await {
+            Some(ErrandNews::Opened { session, mode, .. }) => {
+                let _ = news.send(News::Opened { session, mode }).await;
+            }
+            Some(ErrandNews::Progress(update)) => {
+                let _ = news.send(News::Progress(update)).await;
+            }
+            Some(ErrandNews::Done(delivered)) => return Ok(product(*delivered)),
+            Some(ErrandNews::Failed(error)) => return Err(error),
+            None => return Err(Refusal::Cancelled.error("the session is over")),
+        }
+    }
+}
+
+fn product(delivered: Delivered) -> Product {
+    let Delivered { report, signed_record } = delivered;
+    let mut provenance = report.outcome.provenance;
+    // What we know ourselves is not the delegate's to say.
+    provenance.verification = VerificationStatus::Unverified;
+    provenance.verified_by = None;
+    provenance.payload_mode_used = report.mode;
+    provenance.session_id = Some(report.session);
+    // It covers the producer's words, and these are not all of them.
+    provenance.signature = None;
+    Product { output: report.outcome.output, provenance, mode: report.mode, signed_record }
+}
+
+const LAST_WORD: Duration = Duration::from_secs(3);

@@ -1,0 +1,133 @@
+//! What is told about a delegation: news while it goes on, and one report at its end. It computes
+//! nothing.
+
+use sabir_ldp::{
+    Choice, DelegateId, LdpError, PayloadMode, Provenance, SessionId, SkillName, TaskState,
+    VerificationStatus,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::ldp::client::NewPin;
+
+/// All there is to say about a delegation. With an `error` the task was not done, or its result did
+/// not stand the check.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DelegationReport {
+    pub task_id: String,
+    /// None if nobody could be asked what there is.
+    pub skill: Option<SkillName>,
+    pub output: Option<Value>,
+    pub error: Option<LdpError>,
+    /// Who made the output, as far as it is known; `verified` only if a check of ours passed.
+    pub provenance: Option<Provenance>,
+    /// The producer's own record with its signature, which covers what the producer says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signed_record: Option<Value>,
+    pub payload_mode: Option<PayloadMode>,
+    /// Who did it, or was the last to try.
+    pub delegate_id: Option<DelegateId>,
+    pub address: Option<String>,
+    pub chosen: Chosen,
+    pub attempts: Vec<AttemptReport>,
+    pub cost: Cost,
+    pub checks: Vec<Check>,
+    /// Keys that were pinned because they were seen for the first time.
+    pub pinned_keys: Vec<NewPin>,
+}
+
+impl DelegationReport {
+    pub fn is_done(&self) -> bool {
+        self.error.is_none()
+    }
+}
+
+/// How the delegate was chosen.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Chosen {
+    /// The choice in words.
+    pub why: String,
+    pub choice: Option<Choice>,
+    /// Who could not be asked, and why.
+    pub unreachable: Vec<Unreachable>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Unreachable {
+    pub address: String,
+    pub error: LdpError,
+}
+
+/// One delegate's turn.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AttemptReport {
+    pub delegate_id: DelegateId,
+    pub address: String,
+    pub latency_ms: u64,
+    pub error: Option<LdpError>,
+}
+
+/// What it took. Tokens and dollars are the delegate's word; the time is ours.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Cost {
+    pub tokens: Option<u64>,
+    pub usd: Option<f64>,
+    pub latency_ms: u64,
+    /// Whether the delegate's word is within the budget. None without a budget or without a word.
+    pub within_budget: Option<bool>,
+}
+
+/// An independent look at the result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    pub status: VerificationStatus,
+    /// Which rule, tool, delegate or person.
+    pub by: String,
+    pub passed: bool,
+    pub detail: Option<String>,
+}
+
+/// News of a delegation, in order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum DelegationEvent {
+    /// An address was looked at and answered.
+    Found {
+        delegate_id: DelegateId,
+        address: String,
+    },
+    Unreachable {
+        address: String,
+        error: LdpError,
+    },
+    KeyPinned(NewPin),
+    Chosen {
+        why: String,
+    },
+    Trying {
+        delegate_id: DelegateId,
+        address: String,
+    },
+    SessionOpened {
+        delegate_id: DelegateId,
+        session: SessionId,
+        mode: PayloadMode,
+    },
+    Progress {
+        delegate_id: DelegateId,
+        progress: Option<f64>,
+        message: Option<String>,
+        state: Option<TaskState>,
+    },
+    Failed {
+        delegate_id: DelegateId,
+        error: LdpError,
+    },
+    Delivered {
+        delegate_id: DelegateId,
+    },
+    Checking {
+        by: String,
+    },
+    Checked(Check),
+}
