@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
 use crate::{
-    acp, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, policy, proto, research,
+    acp, agents, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, policy, proto, research,
     run, sandbox, sessions, tokens,
 };
 
@@ -34,6 +34,13 @@ enum Command {
     Summarize(Box<research::page::SummarizeArgs>),
     Extract(Box<research::page::ExtractArgs>),
     Render(research::render::RenderArgs),
+    Delegate(Box<agents::delegate::DelegateArgs>),
+    Card(agents::card::CardArgs),
+    #[command(subcommand)]
+    Delegates(agents::delegates::DelegatesCommand),
+    #[command(subcommand)]
+    Domain(agents::domain::DomainCommand),
+    Keys(agents::keys::KeysArgs),
     Resume(sessions::ResumeArgs),
     Fork(sessions::ForkArgs),
     Sessions(sessions::SessionsArgs),
@@ -194,6 +201,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Resume(args) => return args.run(&mut Notes::stderr()),
         Command::Fork(args) => return args.run(&mut Notes::stderr()),
         Command::Proto(args) => return args.run(&mut Notes::stderr()),
+        Command::Delegate(args) => return args.run(&mut Notes::stderr()),
         Command::Acp(args) => return args.run(&mut Notes::stderr()),
         command => command,
     };
@@ -223,6 +231,8 @@ impl Command {
                 | Command::Proto(_)
                 | Command::Acp(_)
                 | Command::Sandbox(_)
+                | Command::Delegate(_)
+                | Command::Delegates(_)
                 | Command::Capture(_)
                 | Command::Ask(_)
                 | Command::Transform(_)
@@ -250,6 +260,10 @@ impl Command {
             Command::Summarize(args) => args.run(output, notes),
             Command::Extract(args) => args.run(output, notes),
             Command::Render(args) => args.run(output),
+            Command::Card(args) => args.run(output, notes),
+            Command::Delegates(command) => command.run(output, notes),
+            Command::Domain(command) => command.run(output, notes),
+            Command::Keys(args) => args.run(output, notes),
             Command::Sessions(args) => args.run(output, notes),
             Command::Replay(args) => args.run(output, notes),
             Command::Audit(command) => command.run(output, notes),
@@ -261,6 +275,7 @@ impl Command {
             | Command::Resume(_)
             | Command::Fork(_)
             | Command::Proto(_)
+            | Command::Delegate(_)
             | Command::Acp(_) => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),
             Command::Man { dir } => generate::manual(dir.as_deref(), Cli::command(), output),

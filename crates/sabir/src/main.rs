@@ -6,6 +6,7 @@
 
 mod acp;
 mod agent_args;
+mod agents;
 mod audit;
 mod axon;
 mod check;

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
 mod acp;
+mod agents;
 mod audit;
 mod cli;
 mod driven;

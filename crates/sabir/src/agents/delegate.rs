@@ -1,0 +1,454 @@
+//! `sabir delegate`: a task for somebody else, with progress, and at the end who did it, how they
+//! were chosen, what it cost and how it was checked.
+
+use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
+use futures_util::future::BoxFuture;
+use sabir_base::text::one_line;
+use sabir_ldp::{Budget, SkillName, Strategy};
+use sabir_net::{
+    Address, DelegationError, DelegationEvent, DelegationReport, DelegationRequest, Judge,
+    Judgement, PlainHttp, Question, TaskInput, Verify,
+};
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::me::{Me, MeArgs};
+use crate::agent_args::runtime;
+use crate::exit::Exit;
+use crate::output::{Notes, Output};
+use crate::signals::Signals;
+
+/// Hand a task to another agent
+///
+/// Delegates come from --to, or are those that `sabir delegates add` made known. One is chosen by
+/// what it claims and how it did before; when it fails in a way that another may not, the next one is
+/// tried.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir delegate \"Translate: the tide is out\" --skill translate
+  sabir delegate \"hello\" --to ldp://127.0.0.1:7420 --skill echo
+  sabir delegate \"Summarize\" --input page.json --skill summarize --strategy cost --budget-tokens 4000
+  sabir delegate \"List the ports\" --skill list --verify rule --schema ports.schema.json --json
+  sabir delegate \"Fix the test\" --skill fix --verify tool --check 'cargo test'
+  sabir delegate \"What is new?\" --to mcp://127.0.0.1:8000/mcp --skill search
+
+Progress goes to standard error, the output to standard output. With --json one object is printed:
+output, provenance, payload_mode, delegate_id, chosen, attempts, cost, checks, or the error in the
+delegate's own words.
+
+Exit codes:
+  0    it is done, and stood the check if there was one
+  1    it failed, or did not stand the check
+  2    the command line or the configuration is wrong
+  130  interrupted: the task was cancelled")]
+pub(crate) struct DelegateArgs {
+    /// What is to be done; `-` reads it from standard input
+    task: String,
+    /// What the delegate has to know how to do [default: the only thing that is offered]
+    #[arg(long)]
+    skill: Option<String>,
+    /// Who may do it: ldp://, https://, a2a://, mcp:// or mcp+stdio:COMMAND; can be given several
+    /// times [default: the delegates that are known]
+    #[arg(long, value_name = "URL")]
+    to: Vec<String>,
+    /// By what the delegate is chosen
+    #[arg(long, value_enum, default_value = "balanced")]
+    strategy: By,
+    /// A file of JSON that goes with the task; `-` reads standard input
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// How many tokens it may use
+    #[arg(long, value_name = "N")]
+    budget_tokens: Option<u64>,
+    /// How many dollars it may cost
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    budget_usd: Option<f64>,
+    /// When it is worth nothing any more: 30s, 5m, 2h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    deadline: Option<Duration>,
+    /// The trust domain that the delegate must be in
+    #[arg(long, value_name = "NAME")]
+    domain: Option<String>,
+    /// The jurisdiction that the delegate must be in
+    #[arg(long, value_name = "NAME")]
+    jurisdiction: Option<String>,
+    /// How many delegates are tried at most
+    #[arg(long, value_name = "N", default_value = "3",
+        value_parser = clap::value_parser!(u8).range(1..))]
+    attempts: u8,
+    /// Who checks the result, besides who made it
+    #[arg(long, value_enum, value_name = "WHO")]
+    verify: Option<Who>,
+    /// For --verify rule: a file with the JSON Schema that the output has to fit
+    #[arg(long, value_name = "FILE", required_if_eq("verify", "rule"))]
+    schema: Option<PathBuf>,
+    /// For --verify tool: a command that gets the output as JSON; exit code 0 passes
+    #[arg(long, value_name = "COMMAND", required_if_eq("verify", "tool"))]
+    check: Option<String>,
+    /// For --verify peer: who is asked [default: another delegate that is known]
+    #[arg(long, value_name = "URL")]
+    verifier: Option<String>,
+    /// For --verify peer: the skill that it is asked for
+    #[arg(long, value_name = "NAME", default_value = "verify")]
+    verifier_skill: String,
+    /// Speak plain HTTP with other machines, where ldp:// means https
+    #[arg(long)]
+    plain: bool,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print no progress
+    #[arg(long, short)]
+    quiet: bool,
+    #[command(flatten)]
+    me: MeArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    Quality,
+    Cost,
+    Latency,
+    Balanced,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Who {
+    /// A JSON Schema
+    Rule,
+    /// A command
+    Tool,
+    /// Another delegate
+    Peer,
+    /// You, at this terminal
+    Human,
+}
+
+impl DelegateArgs {
+    pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
+        let ran = runtime().and_then(|runtime| {
+            let ran = runtime.block_on(self.delegate(notes));
+            // A thread may still wait for what a person types.
+            runtime.shutdown_background();
+            ran
+        });
+        ran.unwrap_or_else(|error| {
+            notes.error(error);
+            Exit::Unusable.into()
+        })
+    }
+
+    async fn delegate(self, notes: &mut Notes) -> anyhow::Result<ExitCode> {
+        let request = self.request()?;
+        let me = Me::open(&self.me)?;
+        let delegation = me.delegation()?;
+        let stop = CancellationToken::new();
+        let mut signals = Signals::listen();
+        let (events, mut told) = mpsc::channel(64);
+        let run = async {
+            let ran = delegation.run(&request, &events, &stop).await;
+            drop(events);
+            ran
+        };
+        let mut interrupted = None;
+        let watch = async {
+            loop {
+                tokio::select! {
+                    event = told.recv() => match event {
+                        Some(event) if !self.quiet => tell(&event, notes),
+                        Some(_) => {}
+                        None => return,
+                    },
+                    signal = signals.next() => {
+                        if interrupted.replace(signal).is_some() {
+                            // Asked twice: whoever has the task will find out by itself.
+                            return;
+                        }
+                        notes.line("cancelling; once more to leave at once");
+                        stop.cancel();
+                    }
+                }
+            }
+        };
+        let report = tokio::select! {
+            (ran, ()) = async { tokio::join!(run, watch) } => match ran {
+                Ok(report) => report,
+                Err(error @ (DelegationError::Store(_) | DelegationError::NoRandomNumbers)) => {
+                    return Err(error.into());
+                }
+                Err(error) => bail!("{error}"),
+            },
+        };
+        delegation.close().await;
+        let mut output = Output::stdout();
+        self.write(&report, &mut output, notes)?;
+        output.flush()?;
+        Ok(match (interrupted, report.is_done()) {
+            (Some(signal), false) => ExitCode::from(signal.exit_code()),
+            (_, true) => Exit::Done.into(),
+            (None, false) => Exit::Found.into(),
+        })
+    }
+
+    fn request(&self) -> anyhow::Result<DelegationRequest> {
+        let plain = if self.plain { PlainHttp::Anywhere } else { PlainHttp::LoopbackOnly };
+        let parse = |url: &String| Address::parse(url, plain).with_context(|| one_line(url, 120));
+        let mut request = DelegationRequest::new(self.task()?);
+        request.skill = self.skill.as_deref().map(skill).transpose()?;
+        request.to = self.to.iter().map(parse).collect::<anyhow::Result<_>>()?;
+        request.strategy = match self.strategy {
+            By::Quality => Strategy::Quality,
+            By::Cost => Strategy::Cost,
+            By::Latency => Strategy::Latency,
+            By::Balanced => Strategy::Balanced,
+        };
+        request.trust_domain.clone_from(&self.domain);
+        request.jurisdiction.clone_from(&self.jurisdiction);
+        request.budget =
+            Budget { max_tokens: self.budget_tokens, max_cost_usd: self.budget_usd };
+        request.deadline = self.deadline;
+        request.attempts = self.attempts.into();
+        request.verify = match self.verify {
+            None => None,
+            Some(Who::Rule) => Some(self.rule()?),
+            Some(Who::Tool) => {
+                let check = self.check.clone().unwrap_or_default();
+                Some(Verify::Tool { command: vec!["sh".to_owned(), "-c".to_owned(), check] })
+            }
+            Some(Who::Peer) => Some(Verify::Peer {
+                to: self.verifier.as_ref().map(parse).transpose()?,
+                skill: skill(&self.verifier_skill)?,
+            }),
+            Some(Who::Human) if !std::io::stdin().is_terminal() => {
+                bail!("--verify human asks at a terminal, and standard input is none");
+            }
+            Some(Who::Human) => Some(Verify::Human(Arc::new(AtTerminal))),
+        };
+        Ok(request)
+    }
+
+    /// The words, and the data that goes with them.
+    fn task(&self) -> anyhow::Result<TaskInput> {
+        let from_stdin = || -> anyhow::Result<String> {
+            let mut text = String::new();
+            let read = std::io::stdin().take(MAX_INPUT).read_to_string(&mut text);
+            read.context("standard input is not text")?;
+            Ok(text)
+        };
+        let words = match self.task.as_str() {
+            "-" => from_stdin()?,
+            task => task.to_owned(),
+        };
+        if words.trim().is_empty() {
+            bail!("the task is empty");
+        }
+        let Some(path) = &self.input else { return Ok(TaskInput::Text(words)) };
+        let text = match path.as_os_str() == "-" {
+            true if self.task == "-" => bail!("task and input cannot both be standard input"),
+            true => from_stdin()?,
+            false => std::fs::read_to_string(path).with_context(|| path.display().to_string())?,
+        };
+        let data: Value = serde_json::from_str(&text)
+            .with_context(|| format!("{}: not JSON", path.display()))?;
+        Ok(TaskInput::with_data(&words, data))
+    }
+
+    fn rule(&self) -> anyhow::Result<Verify> {
+        let path = self.schema.clone().unwrap_or_default();
+        let text =
+            std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let schema = serde_json::from_str(&text)
+            .with_context(|| format!("{}: not JSON", path.display()))?;
+        let name = path.file_name().map(|it| it.to_string_lossy().into_owned());
+        Ok(Verify::Rule { name: name.unwrap_or_default(), schema })
+    }
+
+    fn write(
+        &self,
+        report: &DelegationReport,
+        output: &mut Output,
+        notes: &mut Notes,
+    ) -> anyhow::Result<()> {
+        if self.json {
+            writeln!(output, "{:#}", serde_json::to_value(report)?)?;
+        } else if let Some(done) = &report.output {
+            match done {
+                Value::String(text) => writeln!(output, "{}", shown(text))?,
+                value => writeln!(output, "{value:#}")?,
+            }
+        }
+        if let Some(error) = &report.error {
+            notes.line(format_args!("{}: {}", error.code, one_line(&error.message, 2000)));
+        }
+        if !self.quiet {
+            summarize(report, notes);
+        }
+        Ok(())
+    }
+}
+
+/// What other agents write, without what a terminal would obey.
+fn shown(text: &str) -> String {
+    sabir_base::text::with_hidden_shown(text).into_owned()
+}
+
+fn summarize(report: &DelegationReport, notes: &mut Notes) {
+    let who = report.delegate_id.as_ref().map_or("nobody", |id| id.as_str());
+    let at = report.address.as_deref().map_or(String::new(), |at| format!(" at {at}"));
+    notes.line(format_args!("by       {}{}", one_line(who, 80), one_line(&at, 120)));
+    if !report.chosen.why.is_empty() {
+        notes.line(format_args!("chosen   {}", one_line(&report.chosen.why, 400)));
+    }
+    let mut cost = format!("{:.1} s", report.cost.latency_ms as f64 / 1000.0);
+    if let Some(tokens) = report.cost.tokens {
+        cost += &format!(", {tokens} tokens");
+    }
+    if let Some(usd) = report.cost.usd {
+        cost += &format!(", ${usd}");
+    }
+    let mode = report.payload_mode.map_or(String::new(), |it| format!(", as {}", it.wire_name()));
+    notes.line(format_args!("cost     {cost}{mode}"));
+    if report.checks.is_empty() && report.is_done() {
+        notes.line("checked  by nobody");
+    }
+    for check in &report.checks {
+        let passed = if check.passed { "passed" } else { "failed" };
+        let detail = check.detail.as_deref().map_or(String::new(), |it| format!(": {it}"));
+        let by = one_line(&check.by, 80);
+        notes.line(format_args!("checked  {passed}, by {by}{}", one_line(&detail, 400)));
+    }
+}
+
+fn tell(event: &DelegationEvent, notes: &mut Notes) {
+    let id = |id: &sabir_ldp::DelegateId| one_line(id.as_str(), 80);
+    match event {
+        DelegationEvent::Found { delegate_id, address } => {
+            notes.line(format_args!("found {} at {address}", id(delegate_id)));
+        }
+        DelegationEvent::Unreachable { address, error } => {
+            notes.line(format_args!("{address}: {}", one_line(&error.message, 300)));
+        }
+        DelegationEvent::KeyPinned(pin) => {
+            let key = pin.key.to_hex();
+            notes.line(format_args!("first meeting with {}: its key is {key}", id(&pin.delegate)));
+        }
+        DelegationEvent::Chosen { .. } | DelegationEvent::Delivered { .. } => {}
+        DelegationEvent::Trying { delegate_id, .. } => {
+            notes.line(format_args!("asking {}", id(delegate_id)));
+        }
+        DelegationEvent::SessionOpened { mode, .. } => {
+            notes.line(format_args!("session opened, mode {}", mode.wire_name()));
+        }
+        DelegationEvent::Progress { progress, message, state, .. } => {
+            let share = progress.map_or(String::new(), |it| format!("{:>3.0} % ", it * 100.0));
+            let state = state.map_or("", |it| it.wire_name());
+            let said = message.as_deref().map_or(state.to_owned(), |it| one_line(it, 300));
+            notes.line(format_args!("  {share}{said}"));
+        }
+        DelegationEvent::Failed { delegate_id, error } => {
+            let (code, message) = (&error.code, one_line(&error.message, 300));
+            notes.line(format_args!("{} failed: {code}: {message}", id(delegate_id)));
+        }
+        DelegationEvent::Checking { by } => notes.line(format_args!("checking by {}", one_line(by, 80))),
+        DelegationEvent::Checked(_) => {}
+    }
+}
+
+/// The person at this terminal.
+struct AtTerminal;
+
+impl Judge for AtTerminal {
+    fn name(&self) -> String {
+        std::env::var("USER").unwrap_or_else(|_| "a person".to_owned())
+    }
+
+    fn judge<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Judgement> {
+        let asked = format!("{:#}", question.output);
+        Box::pin(async move {
+            // Somebody who thinks does not hold up anybody else.
+            let answered = tokio::task::spawn_blocking(move || ask(&asked)).await;
+            answered.unwrap_or_else(|_| no("the question could not be asked"))
+        })
+    }
+}
+
+fn ask(output: &str) -> Judgement {
+    let mut terminal = std::io::stderr();
+    let _ = write!(terminal, "{}\n\nIs this right? [y]es [n]o: ", shown(output));
+    let _ = terminal.flush();
+    let mut line = String::new();
+    if std::io::stdin().read_line(&mut line).is_err() {
+        return no("nobody answered");
+    }
+    match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Judgement { passed: true, detail: None },
+        "" => no("nobody answered"),
+        _ => no("it was said to be wrong"),
+    }
+}
+
+fn no(why: &str) -> Judgement {
+    Judgement { passed: false, detail: Some(why.to_owned()) }
+}
+
+fn skill(name: &str) -> anyhow::Result<SkillName> {
+    SkillName::new(name).with_context(|| one_line(name, 80))
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    match text.trim_start_matches('$').parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd >= 0.0 => Ok(usd),
+        _ => Err("write it as 0.05".to_owned()),
+    }
+}
+
+/// A number and its unit.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "write it as 500ms, 30s, 5m or 2h".to_owned();
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+    let (number, unit) = text.split_at(unit_at);
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let seconds = match unit {
+        "ms" => number / 1000.0,
+        "s" => number,
+        "m" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err(wrong()),
+    };
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+/// Larger than a message may be; what is beyond is refused there.
+const MAX_INPUT: u64 = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit() {
+        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        for wrong in ["30", "s", "-1s", "1d", "", "1..5s", "999999999999999999999h"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn dollars_are_no_debts() {
+        assert_eq!(dollars("$0.5"), Ok(0.5));
+        for wrong in ["-1", "NaN", "inf", "much"] {
+            assert!(dollars(wrong).is_err(), "{wrong}");
+        }
+    }
+}

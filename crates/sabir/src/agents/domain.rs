@@ -1,0 +1,159 @@
+//! `sabir domain`: whose agents may work with whose.
+
+use std::io::Write as _;
+
+use clap::{Args, Subcommand};
+use sabir_base::text::one_line;
+use serde_json::json;
+
+use super::me::{Me, MeArgs};
+use crate::exit::Exit;
+use crate::output::{Notes, Output};
+
+/// Set up trust domains
+///
+/// A node is in one domain, `default` unless the configuration says another. It opens sessions with
+/// its own domain, and with those that it was told to trust.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DomainCommand {
+    Add(AddArgs),
+    Trust(TrustArgs),
+    List(ListArgs),
+    Remove(RemoveArgs),
+}
+
+/// Note a domain that trusts nobody but itself
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir domain add harbor.example")]
+pub(crate) struct AddArgs {
+    name: String,
+    #[command(flatten)]
+    me: MeArgs,
+}
+
+/// Let the agents of another domain work with ours
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir domain trust harbor.example
+  sabir domain trust harbor.example --in lab
+  sabir domain trust harbor.example --revoke
+
+Trust is one-sided: the other domain has to trust ours, too. A running node reads it when it is
+started again.")]
+pub(crate) struct TrustArgs {
+    /// The domain that is trusted
+    other: String,
+    /// The domain that trusts [default: this node's]
+    #[arg(long = "in", value_name = "NAME")]
+    ours: Option<String>,
+    /// Take the trust back
+    #[arg(long)]
+    revoke: bool,
+    #[command(flatten)]
+    me: MeArgs,
+}
+
+/// List the domains, and whom each trusts
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir domain list
+  sabir domain list --json | jq -r '.[].name'")]
+pub(crate) struct ListArgs {
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    me: MeArgs,
+}
+
+/// Forget a domain and whom it trusts
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir domain remove harbor.example")]
+pub(crate) struct RemoveArgs {
+    name: String,
+    #[command(flatten)]
+    me: MeArgs,
+}
+
+impl DomainCommand {
+    pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        match self {
+            Self::Add(AddArgs { name, me }) => {
+                Me::open(&me)?.peers.change_domain(&name, |_| {})?;
+                Ok(Exit::Done)
+            }
+            Self::Trust(args) => args.run(notes),
+            Self::List(args) => args.run(output),
+            Self::Remove(RemoveArgs { name, me }) => {
+                if Me::open(&me)?.peers.remove_domain(&name)? {
+                    return Ok(Exit::Done);
+                }
+                notes.line(format_args!("no domain is called {name:?}"));
+                Ok(Exit::Found)
+            }
+        }
+    }
+}
+
+impl TrustArgs {
+    fn run(self, notes: &mut Notes) -> anyhow::Result<Exit> {
+        let me = Me::open(&self.me)?;
+        let ours = self.ours.unwrap_or_else(|| me.trust.domain().name.clone());
+        let (other, revoke) = (self.other, self.revoke);
+        if ours == other {
+            anyhow::bail!("a domain trusts itself");
+        }
+        let domain = me.peers.change_domain(&ours, |domain| {
+            domain.trusted_peers.retain(|it| *it != other);
+            if !revoke {
+                domain.trusted_peers.push(other.clone());
+            }
+            domain.allow_cross_domain = !domain.trusted_peers.is_empty();
+        })?;
+        let trusted = domain.trusted_peers.join(", ");
+        match trusted.is_empty() {
+            true => notes.line(format_args!("{ours} trusts nobody but itself")),
+            false => notes.line(format_args!("{ours} trusts {trusted}")),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl ListArgs {
+    fn run(self, output: &mut Output) -> anyhow::Result<Exit> {
+        let me = Me::open(&self.me)?;
+        let mut domains = me.peers.domains()?;
+        let own = me.trust.domain();
+        if !domains.iter().any(|it| it.name == own.name) {
+            domains.insert(0, own.clone());
+        }
+        if self.json {
+            let all: Vec<_> = domains
+                .iter()
+                .map(|it| {
+                    json!({
+                        "name": it.name, "allow_cross_domain": it.allow_cross_domain,
+                        "trusted_peers": it.trusted_peers, "is_ours": it.name == own.name,
+                    })
+                })
+                .collect();
+            writeln!(output, "{:#}", json!(all))?;
+            return Ok(Exit::Done);
+        }
+        for domain in &domains {
+            let name = one_line(&domain.name, 80);
+            let ours = if domain.name == own.name { "  (this node's)" } else { "" };
+            match domain.allow_cross_domain {
+                true => writeln!(output, "{name}{ours}  trusts {}", domain.trusted_peers.join(", "))?,
+                false => writeln!(output, "{name}{ours}  trusts nobody but itself")?,
+            }
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,9 @@
+//! Nodes that speak with each other and with programs of others, through the built program.
+
+mod delegate;
+mod harbor;
+mod hostile;
+mod kill;
+mod python;
+mod refusals;
+mod streams;
