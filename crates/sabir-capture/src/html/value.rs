@@ -359,7 +359,7 @@ fn is_known_size(word: &str) -> bool {
 }
 
 /// As little of something is not seen.
-pub(crate) const FAINT: f32 = 0.03;
+pub(crate) const FAINT: f32 = 0.05;
 
 /// What is made as small cannot be read.
 pub(crate) const SMALL: f32 = 0.05;
