@@ -41,6 +41,7 @@ pub use gate::{CallReport, Petition};
 pub use input::{Input, InputError, InputReader, PDF_ARGUMENT, Reading};
 pub use model::{DeskModel, USUAL_BUDGET};
 pub use moment::written;
+pub use order::check_input;
 pub use reach::search_host;
 
 use crate::egress::{CallBounds, Held, LedOn, guard_under};

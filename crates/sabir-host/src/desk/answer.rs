@@ -25,7 +25,7 @@ use super::context::{Carried, Context, TAINT, evidence_of, follow_up, request, w
 use super::data::{check_data, check_schema};
 use super::gate::{Around, CallReport, Door, Petition};
 use super::input::Reading;
-use super::model::Said;
+use super::model::{DeskModel, Said};
 use super::moment::now_ms;
 use super::{Desk, DeskError, is_of_browser};
 
@@ -169,8 +169,10 @@ impl Desk {
         let question = "extract the fields of the schema";
         let Outcomes { answered, fault, .. } =
             self.of_page(reading, name, question, task, stop).await?;
-        match fault {
-            // That there is nothing to be found is said by an answer that is as it should be.
+        // The built-in model gives no data where the page has none. Of another one nobody can tell why.
+        let is_built_in = matches!(self.0.model, DeskModel::Extractive);
+        let nothing = || (!is_built_in).then(|| "the model gave no data".to_owned());
+        match fault.or_else(nothing) {
             Some(reason) if answered.data.is_none() => Err(DeskError::Unreadable { reason }),
             _ => Ok(answered),
         }
@@ -348,7 +350,7 @@ impl Desk {
         };
         self.write_down_held().await?;
         if report.outcome == Outcome::Allow {
-            report.result = Some(error_code.clone().unwrap_or_else(|| "ok".to_owned()));
+            report.result = Some(error_code.clone().unwrap_or_else(|| result_in_words(&payload)));
         }
         let error_code = error_code.map(Text::new).transpose().map_err(wrong)?;
         let result = ToolResult { tool, call_id, status, error_code, payload: Some(payload) };
@@ -512,6 +514,16 @@ fn fault_of(answer: &Answer) -> Option<String> {
         more => format!(" (and {more} more)"),
     };
     Some(format!("{place}: {}{more}", first.diagnostic.message))
+}
+
+/// What became of a call that was carried out. Of several sources some may have failed.
+fn result_in_words(payload: &Value) -> String {
+    let sources = payload.get("sources").and_then(Value::as_array);
+    let failed = |source: &&Value| source.get("status").is_some_and(|it| it == "failed");
+    match sources.map(|all| (all.iter().filter(failed).count(), all.len())) {
+        None | Some((0, _)) => "ok".to_owned(),
+        Some((failed, all)) => format!("{failed} of {all} failed"),
+    }
 }
 
 /// What the turn may use from now on, because it has made it.
