@@ -48,14 +48,16 @@ fn is_changed_near(source: &SourceText, rest: &Rest, from: usize) -> bool {
         let word = source.tokens[at].word.as_str();
         let is_share = mark.has(Group::Share) && is_share_of(source, at, from);
         let is_percentage = word == "%" && is_share_of(source, at, from);
-        let is_weakened = mark.has(Group::Weaken) && strangers == 0;
-        if is_share || is_percentage || is_weakened || mark.has(Group::Modal) {
+        // "Less safe", "might soon pay", "nur im Sommer sicher": so far each of them reaches.
+        let is_weakened = (mark.has(Group::Weaken) && strangers == 0)
+            || (mark.has(Group::Modal) && strangers <= 1)
+            || mark.has(Group::Zero);
+        if is_share || is_percentage || is_weakened {
             return true;
         }
         let is_small = carries_negation(word) || mark.has_any(&[Group::Copula, Group::Link]);
         strangers += usize::from(!is_small);
-        // "might soon pay".
-        if strangers > 1 {
+        if strangers > 2 {
             return false;
         }
     }
@@ -302,7 +304,7 @@ impl Clause<'_> {
         self.denies_truth()
             || (!is_name && self.has(NEGATIONS))
             || self.has(&[Group::Falsehood, Group::Condition, Group::Exception])
-            || (self.has(&[Group::Rejected]) && self.has(&[Group::Copula]))
+            || (self.has(&[Group::Rejected, Group::Deny]) && self.has(&[Group::Copula]))
     }
 
     /// Whether it changes a quote that a comma or the like parts it from.
@@ -311,7 +313,9 @@ impl Clause<'_> {
         // "A new bridge, not a repaired one" says the same without; "and nobody came" says more.
         let is_contrast = second.has_any(&[Group::Article, Group::Number]);
         let is_clause = first.has(Group::NegativePronoun)
-            || (first.has(Group::NegativeDeterminer) && opener > 0);
+            || (first.has(Group::NegativeDeterminer)
+                && opener > 0
+                && !second.has_any(&[Group::Tie, Group::Link, Group::AfterNumber]));
         let is_exception = first.has(Group::Exception)
             && !first.has(Group::ClauseAfterComma)
             && !self.begins(&[Group::And]);
@@ -320,7 +324,7 @@ impl Clause<'_> {
             || is_exception;
         // "And the tunnel was rejected" speaks of something else, "and that was rejected" does not.
         let speaks_back = !self.says_by_itself() || self.has(&[Group::BackReference]);
-        let is_called_false = self.has(&[Group::Falsehood, Group::Rejected]);
+        let is_called_false = self.has(&[Group::Falsehood, Group::Rejected, Group::Deny]);
         (is_restriction && !self.begins(&[Group::EvenIf]))
             || (speaks_back && (is_called_false || self.denies_truth()))
             || first.has(Group::Falsehood)
@@ -357,11 +361,13 @@ fn is_called_false(source: &SourceText, rest: &Rest) -> bool {
     let marks = marks_of(source, &rest.next, 0);
     let marks = &marks[..marks.len().min(MAX_CALL)];
     let speaks_back = marks.iter().take(3).any(|mark| mark.has(Group::BackReference));
+    // "Nobody believes this" says so, and a longer sentence says more.
+    let is_short = rest.next.len() <= MAX_SHORT_CALL;
+    let is_truth = |mark: &Groups| mark.has(Group::Truth) || (is_short && mark.has(Group::Belief));
     let denial = marks.iter().position(|mark| mark.has_any(NEGATIONS));
-    let is_denied =
-        denial.is_some_and(|at| marks[at + 1..].iter().any(|mark| mark.has(Group::Truth)));
-    let is_false = marks.iter().any(|mark| mark.has(Group::Falsehood));
-    (speaks_back || rest.next.len() <= 2) && (is_denied || is_false)
+    let is_denied = denial.is_some_and(|at| marks[at + 1..].iter().any(is_truth));
+    let denies = |mark: &Groups| mark.has(Group::Falsehood) || (is_short && mark.has(Group::Deny));
+    (speaks_back || rest.next.len() <= 2) && (is_denied || marks.iter().any(denies))
 }
 
 const NEGATIONS: &[Group] = &[Group::Negation, Group::Scarce];
@@ -371,6 +377,8 @@ const REACH: usize = 6;
 
 /// "But this story of his is not true": so many words of the next sentence are read.
 const MAX_CALL: usize = 8;
+
+const MAX_SHORT_CALL: usize = 6;
 
 /// A quote of so few words may be a name of something, and say nothing about it.
 const MAX_NAME: usize = 3;

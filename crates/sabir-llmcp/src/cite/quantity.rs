@@ -206,14 +206,20 @@ fn ends_inside(source: &SourceText, from: usize, to: usize) -> bool {
         let is_beside = matches!(gap.trim(), "(" | "," | "/") && !gap.contains('\n');
         let is_sign =
             next.kind == Kind::Sign && !matches!(next.word.as_str(), "(" | "$" | "€" | "£");
-        return is_beside && (is_sign || is_limit(word, &marks));
+        let is_number = gap.trim() == "(" && next.kind == Kind::Number;
+        return is_beside && (is_sign || is_number || is_limit(word, &marks));
     }
     if is_single(next) {
         return word.has(Group::Bound) || next.kind == Kind::Number;
     }
     match tail {
         Tail::Year => is_unit(&next.word) || word.has(Group::Era),
-        Tail::Count => word.has(Group::Rate) || next.kind == Kind::Number,
+        Tail::Count => {
+            word.has(Group::Rate) || next.kind == Kind::Number || is_tied(source, to, word)
+        }
+        Tail::Measure if is_new_line(source, last, next) => {
+            word.has_any(&[Group::Rate, Group::Month])
+        }
         Tail::Measure => {
             word.has(Group::Rate)
                 || !word.has(Group::AfterNumber)
@@ -221,6 +227,12 @@ fn ends_inside(source: &SourceText, from: usize, to: usize) -> bool {
                 || is_tied(source, to, word)
         }
     }
+}
+
+/// Whether a line of the Markdown begins with the second of two neighbours and with a capital letter.
+fn is_new_line(source: &SourceText, a: &Token, b: &Token) -> bool {
+    let place = source.plain.source_range(a.start..b.end);
+    b.is_capital && source.markdown.get(place).is_some_and(|text| text.contains('\n'))
 }
 
 /// Whether words behind a number make it a bound: "at most", "or more", "give or take".
