@@ -5,7 +5,6 @@
 #![expect(clippy::unwrap_used, reason = "a vector that is not as described fails its test")]
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use ed25519_dalek::{Signature, VerifyingKey};
 use hkdf::Hkdf;
@@ -13,9 +12,11 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-fn vectors(file: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors").join(file);
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+const SIGNING: &str = include_str!("../../../../spec/vectors/ldp-signing.json");
+const RESUME: &str = include_str!("../../../../spec/vectors/ldp-resume.json");
+
+fn vectors(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
 }
 
 fn unhex(value: &Value) -> Vec<u8> {
@@ -125,7 +126,7 @@ fn check(envelope: &Value, identities: &Value, keys: &[Vec<u8>; 2], initiator: &
 /// LD-S1, LD-S3, LD-S4, LD-S8, LD-S9
 #[test]
 fn messages_and_keys_are_as_described() {
-    let all = vectors("ldp-signing.json");
+    let all = vectors(SIGNING);
     let ed25519 = all["ed25519"].as_array().unwrap();
     let named = |name: &str| &ed25519.iter().find(|it| it["name"] == name).unwrap()["envelope"];
     let session = &all["session"];
@@ -159,7 +160,7 @@ fn messages_and_keys_are_as_described() {
 /// LD-S10, LD-S11
 #[test]
 fn records_are_as_described() {
-    let all = vectors("ldp-signing.json");
+    let all = vectors(SIGNING);
     let without = |record: &Value| {
         let mut record = record.clone();
         let signature = record.as_object_mut().unwrap().shift_remove("signature").unwrap();
@@ -190,7 +191,7 @@ fn records_are_as_described() {
 /// LD-M21, LD-M22, LD-S8: opened, suspended, resumed with other keys; the old ones are worth nothing.
 #[test]
 fn suspending_and_resuming_are_as_described() {
-    let all = vectors("ldp-resume.json");
+    let all = vectors(RESUME);
     let messages = all["messages"].as_array().unwrap();
     let keys_of = |name: &str, propose: &Value, accept: &Value| {
         let given = &all[name];

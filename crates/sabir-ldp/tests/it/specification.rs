@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use sabir_ldp::{
@@ -378,16 +377,19 @@ fn the_profiles_are_met() {
 #[test]
 fn every_demand_is_met_by_rules_that_exist() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let docs = package.join("../../docs/protocol");
-    let page = docs.join("ldp.md");
+    let page = package.join("../../docs/protocol/ldp.md");
     sabir_testkit::assert_rules_are_named(&page, &package.join("tests/it"), "LD-P", 27);
     let mut rules = BTreeSet::new();
-    for name in ["ldp-messages.md", "ldp-security.md", "ldp-sessions.md", "ldp-routing.md"] {
-        let text = fs::read_to_string(docs.join(name)).unwrap();
-        let items = text.lines().filter_map(|line| line.strip_prefix("- **")?.split_once("**"));
-        rules.extend(items.map(|(rule, _)| rule.to_owned()));
+    for page in [
+        include_str!("../../../../docs/protocol/ldp-messages.md"),
+        include_str!("../../../../docs/protocol/ldp-security.md"),
+        include_str!("../../../../docs/protocol/ldp-sessions.md"),
+        include_str!("../../../../docs/protocol/ldp-routing.md"),
+    ] {
+        let items = page.lines().filter_map(|line| line.strip_prefix("- **")?.split_once("**"));
+        rules.extend(items.map(|(rule, _)| rule));
     }
-    let text = fs::read_to_string(&page).unwrap();
+    let text = include_str!("../../../../docs/protocol/ldp.md");
     for demand in text.lines().filter(|line| line.starts_with("- **LD-P")) {
         let (_, named) = demand.rsplit_once(" (").unwrap();
         for rule in named.trim_end_matches(')').split(", ") {
