@@ -1,6 +1,7 @@
 //! What every language of Sabir reports with: byte spans, diagnostics and a bounded list of them,
 //! edits, line numbers, near misses. And what every language is read from besides its own text:
-//! [`json`]. [`text`] makes words of strangers fit to be shown.
+//! [`json`]. [`text`] makes words of strangers fit to be shown, and [`is_tracking_name`] knows what in an
+//! address only counts visitors.
 //!
 //! This crate knows no grammar and no renderer. It depends on nothing of ours.
 
@@ -13,6 +14,7 @@ mod lines;
 mod near;
 mod span;
 pub mod text;
+mod tracking;
 
 pub use codes::CodeInfo;
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
@@ -21,3 +23,4 @@ pub use findings::Findings;
 pub use lines::{LineCol, LineIndex};
 pub use near::is_near;
 pub use span::Span;
+pub use tracking::is_tracking_name;

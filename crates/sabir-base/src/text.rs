@@ -3,32 +3,58 @@
 
 use std::borrow::Cow;
 
-/// Control characters but line ends and tabs, marks that turn the direction of writing, and
-/// characters that models read and people do not see. Joiners are not among them: several scripts
-/// and many pictures cannot be written without.
+/// Why a character is not seen, or not by everybody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unseen {
+    /// Control characters but line ends and tabs, marks that turn the direction of writing, tags, and
+    /// others that models read and people do not see.
+    Mark,
+    /// Fills the place of a letter, and shows none.
+    Filler,
+    /// As wide as a letter, and blank, where pictures are made of such letters.
+    Blank,
+    /// Several scripts and many pictures cannot be written without.
+    Joiner,
+    /// Says how the picture before it looks.
+    Selector,
+    /// A glyph that only one font knows.
+    Private,
+}
+
+/// Why a character is not seen; nothing where it is. This is the one list of them.
+pub fn unseen(c: char) -> Option<Unseen> {
+    Some(match c {
+        // Nearly every text is full of these.
+        '\n' | '\t' | ' '..='~' => return None,
+        '\u{200C}' | '\u{200D}' => Unseen::Joiner,
+        '\u{3164}' | '\u{FFA0}' => Unseen::Filler,
+        '\u{2800}' => Unseen::Blank,
+        '\u{FE00}'..='\u{FE0F}' => Unseen::Selector,
+        '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{10FFFF}' => Unseen::Private,
+        '\u{AD}'
+        | '\u{34F}'
+        | '\u{61C}'
+        | '\u{115F}'
+        | '\u{1160}'
+        | '\u{17B4}'
+        | '\u{17B5}'
+        | '\u{180B}'..='\u{180F}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{2028}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}'
+        | '\u{FEFF}'
+        | '\u{FFF0}'..='\u{FFFB}'
+        | '\u{1BCA0}'..='\u{1BCA3}'
+        | '\u{1D173}'..='\u{1D17A}'
+        | '\u{E0000}'..='\u{EFFFF}' => Unseen::Mark,
+        c if c.is_control() => Unseen::Mark,
+        _ => return None,
+    })
+}
+
+/// Marks and fillers: what no text that is shown needs.
 pub fn is_hidden(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(
-            c,
-            '\u{AD}'
-                | '\u{34F}'
-                | '\u{61C}'
-                | '\u{115F}'
-                | '\u{1160}'
-                | '\u{17B4}'
-                | '\u{17B5}'
-                | '\u{180B}'..='\u{180F}'
-                | '\u{200B}'
-                | '\u{200E}'
-                | '\u{200F}'
-                | '\u{2028}'..='\u{202E}'
-                | '\u{2060}'..='\u{206F}'
-                | '\u{3164}'
-                | '\u{FEFF}'
-                | '\u{FFA0}'
-                | '\u{FFF9}'..='\u{FFFB}'
-                | '\u{E0000}'..='\u{E0FFF}'
-        )
+    matches!(unseen(c), Some(Unseen::Mark | Unseen::Filler))
 }
 
 /// Without what is hidden. For text that is shown as it comes, like the output of a command.
@@ -61,7 +87,7 @@ pub fn with_hidden_shown(text: &str) -> Cow<'_, str> {
 }
 
 fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{200C}' | '\u{200D}')
+    unseen(c) == Some(Unseen::Joiner)
 }
 
 /// At most `most` bytes of it, and a mark where it was cut.
@@ -124,6 +150,30 @@ mod tests {
             r"p\u{200d}y\u{200b}p\u{ad}l\u{2028}"
         );
         assert_eq!(one_line(" a\r\n\u{7} b\tc ", 100), "a b c");
+    }
+
+    #[test]
+    fn one_list_knows_what_is_unseen() {
+        for (c, why) in [
+            ('\u{1b}', Some(Unseen::Mark)),
+            ('\u{fff3}', Some(Unseen::Mark)),
+            ('\u{1d174}', Some(Unseen::Mark)),
+            ('\u{e0fff}', Some(Unseen::Mark)),
+            ('\u{efffe}', Some(Unseen::Mark)),
+            ('\u{3164}', Some(Unseen::Filler)),
+            ('\u{2800}', Some(Unseen::Blank)),
+            ('\u{200d}', Some(Unseen::Joiner)),
+            ('\u{fe0f}', Some(Unseen::Selector)),
+            ('\u{e0b0}', Some(Unseen::Private)),
+            ('\u{10ffff}', Some(Unseen::Private)),
+            ('\n', None),
+            ('a', None),
+            ('ü', None),
+        ] {
+            assert_eq!(unseen(c), why, "{c:?}");
+            let is_hidden_by_it = matches!(why, Some(Unseen::Mark | Unseen::Filler));
+            assert_eq!(is_hidden(c), is_hidden_by_it, "{c:?}");
+        }
     }
 
     #[test]

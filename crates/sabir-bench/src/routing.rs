@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use anyhow::ensure;
 use sabir_ldp::{
-    Capability, ClaimType, DelegateId, IdentityCard, Listing, PayloadMode, Quality, Request,
-    Router, RouterSettings, Score, SkillName, Strategy, TaskOutcome, Timestamp, TrustDomain,
-    Verdict,
+    CallBudget, Capability, ClaimType, DelegateId, IdentityCard, Listing, PayloadMode, Quality,
+    Request, Router, RouterSettings, Score, SkillName, Strategy, TaskOutcome, Timestamp,
+    TrustDomain, Verdict,
 };
 use serde::Serialize;
 
@@ -52,12 +52,20 @@ pub(crate) fn measure(effort: Effort) -> anyhow::Result<Routing> {
         rows.push(row(name, &router, &Request { strategy, ..anybody()? }, rounds)?);
     }
     rows.push(row("with every filter".to_owned(), &router, &narrow(&all)?, rounds)?);
-    for (every, name) in [(10, "a tenth has a record"), (1, "everybody has a record")] {
-        for card in all.iter().step_by(every) {
-            router.record(&outcome(card)?);
-        }
-        rows.push(row(name.to_owned(), &router, &anybody()?, rounds)?);
+    for (number, card) in all.iter().enumerate().step_by(10) {
+        router.record(&outcome(number, card)?);
     }
+    rows.push(row("a tenth has a record".to_owned(), &router, &anybody()?, rounds)?);
+    for (number, card) in all.iter().enumerate() {
+        router.record(&outcome(number, card)?);
+    }
+    for strategy in Strategy::ALL {
+        let name = format!("by {}, all have a record", strategy.word());
+        rows.push(row(name, &router, &Request { strategy, ..anybody()? }, rounds)?);
+    }
+    let budget = CallBudget { cost_usd: Some(0.05), latency_ms: Some(2_000) };
+    let request = Request { budget, ..anybody()? };
+    rows.push(row("within a budget, all records".to_owned(), &router, &request, rounds)?);
     let numbers: Vec<f64> = (0..cards).map(|number| mixed(number) as f64).collect();
     let floor = middle::one(rounds, || numbers.iter().copied().max_by(f64::total_cmp));
     Ok(Routing { cards, put, floor, rows })
@@ -112,14 +120,17 @@ fn narrow(all: &[IdentityCard]) -> anyhow::Result<Request> {
     })
 }
 
-fn outcome(card: &IdentityCard) -> anyhow::Result<TaskOutcome> {
+/// Good and bad, dear and cheap, of today and of a month ago.
+fn outcome(number: usize, card: &IdentityCard) -> anyhow::Result<TaskOutcome> {
+    let mixed = mixed(number + 7);
+    let age = (mixed >> 40) % (30 * 24 * 3_600 * 1_000);
     Ok(TaskOutcome {
         delegate: card.delegate_id.clone(),
         skill: SkillName::new("translate")?,
-        at: NOW,
-        verdict: Verdict::Checked { quality: 0.7 },
-        latency_ms: Some(900),
-        cost_usd: Some(0.01),
+        at: Timestamp::from_millis(NOW.millis() - age),
+        verdict: Verdict::Checked { quality: (mixed & 0xff) as f64 / 255.0 },
+        latency_ms: Some(100 + (mixed >> 8 & 0xfff)),
+        cost_usd: Some((mixed >> 20 & 0xff) as f64 / 2_550.0),
     })
 }
 

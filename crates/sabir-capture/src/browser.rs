@@ -6,7 +6,9 @@
 //! it comes here. What it answers comes from pages, and is to be read as theirs.
 
 mod actions;
+mod bounds;
 mod connection;
+mod courses;
 mod error;
 mod model;
 mod process;
@@ -16,7 +18,9 @@ mod tabs;
 mod visits;
 mod world;
 
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -24,11 +28,13 @@ use tokio::time::timeout;
 
 use crate::egress::Guard;
 use crate::proxy::{self, Proxy};
+use bounds::Everywhere;
 use connection::{CallError, Connection};
 use process::Process;
 use tabs::{Tab, Tabs};
 use world::World;
 
+pub use bounds::Bounds;
 pub use error::{BrowserError, ToolCode, ToolError};
 pub use model::{
     Acted, Block, Choice, Comment, Content, Element, Item, Notice, Observation, ObserveOptions,
@@ -106,12 +112,39 @@ pub struct Browser {
     next_handle: u64,
     /// Those below belong to an earlier look.
     first_handle: u64,
+    /// How far the pages lead that are opened now.
+    bounds: Arc<dyn Bounds>,
     guard: Guard,
     engines: SearchEngines,
     limits: BrowserLimits,
     // The process goes before the proxy: it must not find it gone and complain.
     process: Process,
     proxy: Proxy,
+}
+
+/// A browser for one call, whose pages lead as far as the call may go. They stay held to that when
+/// the call is over.
+#[derive(Debug)]
+pub struct Bounded<'a>(&'a mut Browser);
+
+impl Deref for Bounded<'_> {
+    type Target = Browser;
+
+    fn deref(&self) -> &Browser {
+        self.0
+    }
+}
+
+impl DerefMut for Bounded<'_> {
+    fn deref_mut(&mut self) -> &mut Browser {
+        self.0
+    }
+}
+
+impl Drop for Bounded<'_> {
+    fn drop(&mut self) {
+        self.0.bounds = Arc::new(Everywhere);
+    }
 }
 
 impl Browser {
@@ -134,6 +167,7 @@ impl Browser {
             world: None,
             next_handle: 1,
             first_handle: 1,
+            bounds: Arc::new(Everywhere),
             guard,
             engines,
             limits,
@@ -145,6 +179,13 @@ impl Browser {
             Ok(Err(error)) => Err(not_started(describe(&error))),
             Err(_) => Err(not_started("it took too long".to_owned())),
         }
+    }
+
+    /// For one call: where it may lead. Without, a page leads wherever the guard lets it.
+    pub fn bounded(&mut self, bounds: Arc<dyn Bounds>) -> Bounded<'_> {
+        self.tabs.tighten();
+        self.bounds = bounds;
+        Bounded(self)
     }
 
     /// Ends it. Dropping does the same.
@@ -199,6 +240,7 @@ impl Browser {
         let found = timeout(self.limits.answer, there).await.map_err(|_| CallError::TimedOut)?;
         let tab = found.ok_or(CallError::Closed)?;
         self.call(Some(&tab.session), "Page.enable", json!({})).await?;
+        self.call(Some(&tab.session), tabs::WATCH, tabs::documents()).await?;
         self.tabs.find(id).ok_or(CallError::Closed)
     }
 
@@ -209,11 +251,11 @@ impl Browser {
             "handleAuthRequests": true,
             "patterns": [{ "urlPattern": format!("{}*", proxy::GREETING) }],
         });
-        self.call(Some(session), "Fetch.enable", watch).await?;
+        self.call(Some(session), tabs::WATCH, watch).await?;
         let greeting = json!({ "url": proxy::GREETING });
         let navigate = self.call(Some(session), "Page.navigate", greeting);
         let (_, ()) = tokio::join!(navigate, self.proxy.greeted());
-        self.call(Some(session), "Fetch.disable", json!({})).await?;
+        self.call(Some(session), tabs::WATCH, tabs::documents()).await?;
         self.tabs.forget_secret();
         Ok(())
     }
@@ -265,6 +307,13 @@ fn describe(error: &CallError) -> String {
         CallError::TimedOut => "the page does not answer".to_owned(),
         CallError::Rejected(message) => sabir_base::text::one_line(message, 300),
     }
+}
+
+/// Why a page did not come, or did not lead on.
+fn held(code: ToolCode, tab: &Tab) -> ToolError {
+    let host = &tab.held_host;
+    let message = format!("the page leads to {host}, which this call was not allowed for");
+    ToolError::new(code, message)
 }
 
 fn failed(error: &CallError) -> ToolError {

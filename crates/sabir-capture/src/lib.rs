@@ -31,7 +31,7 @@ pub use render::{markdown_to_safe_html, to_safe_html};
 pub use signals::Signal;
 
 pub use browser::{
-    Acted, Block, Browser, BrowserError, BrowserLimits, BrowserOptions, Choice, Comment, Content,
-    Element, Item, Notice, Observation, ObserveOptions, OutlineEntry, Primary, Scrolled,
-    SearchEngines, SearchIn, SelectionLink, TabInfo, ToolCode, ToolError, Window,
+    Acted, Block, Bounded, Bounds, Browser, BrowserError, BrowserLimits, BrowserOptions, Choice,
+    Comment, Content, Element, Item, Notice, Observation, ObserveOptions, OutlineEntry, Primary,
+    Scrolled, SearchEngines, SearchIn, SelectionLink, TabInfo, ToolCode, ToolError, Window,
 };

@@ -137,25 +137,9 @@ pub(crate) fn normalised(url: &Url) -> String {
     url.into()
 }
 
+/// What counts visitors, and what says by which link they came on sites that are known for it.
 fn is_tracking(name: &str) -> bool {
-    name.starts_with("utm_")
-        || matches!(
-            name,
-            "fbclid"
-                | "gclid"
-                | "dclid"
-                | "msclkid"
-                | "yclid"
-                | "mc_cid"
-                | "mc_eid"
-                | "igshid"
-                | "ref_src"
-                | "ref_url"
-                | "spm"
-                | "mkt_tok"
-                | "_ga"
-                | "_gl"
-        )
+    sabir_base::is_tracking_name(name) || matches!(name, "ref_src" | "ref_url" | "spm")
 }
 
 fn is_noise(text: &str) -> bool {

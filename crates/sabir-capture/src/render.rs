@@ -126,7 +126,7 @@ fn write_inlines(inlines: &[Inline], out: &mut String) {
                 escape(text, out);
                 out.push_str("</code>");
             }
-            Inline::Link { href, children } if href.len() > LONGEST_ADDRESS => {
+            Inline::Link { href, children } if !is_address(href) => {
                 write_inlines(children, out);
             }
             Inline::Link { href, children } => {
@@ -170,6 +170,11 @@ fn escape(text: &str, out: &mut String) {
             c => escape_char(c, out),
         }
     }
+}
+
+/// Whether a browser could follow it. The second step would leave the link and take its address.
+fn is_address(href: &str) -> bool {
+    href.len() <= LONGEST_ADDRESS && url::Url::parse(href).is_ok()
 }
 
 fn escape_address(address: &str, out: &mut String) {

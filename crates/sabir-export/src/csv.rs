@@ -207,7 +207,14 @@ fn is_formula(text: &str) -> bool {
             || is_invisible(c)
             || matches!(c, '\u{200C}' | '\u{200D}')
     });
-    start.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '−']) && !is_number(text)
+    start.starts_with(is_sign) && !is_number(text)
+}
+
+/// What a formula begins with, also wide or small.
+fn is_sign(c: char) -> bool {
+    matches!(c, '=' | '+' | '-' | '@' | '−')
+        || matches!(c, '＝' | '＋' | '－' | '＠')
+        || matches!(c, '\u{FE66}' | '\u{FE62}' | '\u{FE63}' | '\u{FE6B}')
 }
 
 /// A sign, digits with separators, perhaps an exponent or a percent sign.

@@ -41,9 +41,12 @@ pub use gate::{CallReport, Petition};
 pub use input::{Input, InputError, InputReader, PDF_ARGUMENT, Reading};
 pub use model::{DeskModel, USUAL_BUDGET};
 pub use moment::written;
+pub use order::check_input;
+pub use reach::search_host;
 
-use crate::egress::{LedOn, guard_under};
+use crate::egress::{CallBounds, Held, LedOn, guard_under};
 use crate::mcp::McpConfig;
+use gate::Passed;
 use tools::BrowserSlot;
 
 /// What a desk works with.
@@ -70,7 +73,7 @@ pub struct Integrations {
 
 /// Cheap to clone; clones share everything.
 #[derive(Debug, Clone)]
-pub struct Desk(Arc<Opened>, Arc<InputReader>);
+pub struct Desk(Arc<Opened>, Arc<InputReader>, Option<Arc<CallBounds>>);
 
 #[derive(Debug)]
 struct Opened {
@@ -82,6 +85,7 @@ struct Opened {
     policy: PolicyDoc,
     integrations: Option<Integrations>,
     browser: Mutex<BrowserSlot>,
+    held: Held,
 }
 
 impl Desk {
@@ -101,17 +105,25 @@ impl Desk {
             policy: setup.policy,
             integrations: setup.integrations,
             browser: Mutex::new(BrowserSlot::new(setup.visible_browser)),
+            held: Held::default(),
         };
-        Ok(Self(Arc::new(opened), Arc::new(reader)))
+        Ok(Self(Arc::new(opened), Arc::new(reader), None))
     }
 
-    /// The same desk for one call of a model: what it fetches is held to what the policy file says of
-    /// this tool, also where it is led on from.
-    fn held_to(&self, tool: &Tool) -> Self {
+    /// The same desk for one call of a model: what it fetches and the pages that it opens are held to
+    /// what the policy file says of this tool, also where they are led on from.
+    fn held_to(&self, tool: &Tool, passed: &Passed) -> Self {
         let (policy, tool) = (&self.0.policy, tool.name().as_str());
         let guard = guard_under(policy, self.0.allow_egress.clone(), &[tool]);
-        let led = Arc::new(LedOn { policy: policy.clone(), tool });
-        Self(Arc::clone(&self.0), Arc::new(self.1.held_to(guard, led)))
+        let led_on = || LedOn { policy: policy.clone(), tool };
+        let bounds = CallBounds {
+            led_on: led_on(),
+            hosts: passed.hosts.clone(),
+            row: passed.row.clone(),
+            held: self.0.held.clone(),
+        };
+        let reader = self.1.held_to(guard, Arc::new(led_on()));
+        Self(Arc::clone(&self.0), Arc::new(reader), Some(Arc::new(bounds)))
     }
 
     /// Reads a page and stores nothing.

@@ -56,7 +56,8 @@ pub struct Delegate {
     /// Who asked for a task that ended, while the store is asked how.
     recalls: BTreeMap<RequestId, Recall>,
     outputs: VecDeque<Output>,
-    /// The latest time that was told. It does not go back, whatever the clock does.
+    /// The time that was told last. Clocks are set back: what goes out must bear the time that others
+    /// have, and the replay window keeps out by itself what it has forgotten.
     now: Timestamp,
 }
 
@@ -85,7 +86,7 @@ impl Delegate {
 
     /// Takes one input; what is to be done comes out of [`poll_output`](Self::poll_output).
     pub fn handle(&mut self, input: Input, moment: &mut Moment) {
-        self.now = self.now.max(moment.now());
+        self.now = moment.now();
         match input {
             Input::Message { request, received, standing } => {
                 self.take_message(request, &received, standing, moment);

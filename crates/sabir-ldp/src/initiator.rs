@@ -87,7 +87,7 @@ impl Initiator {
 
     /// Takes one input; what is to be done comes out of [`poll_output`](Self::poll_output).
     pub fn handle(&mut self, input: Input, moment: &mut Moment) {
-        self.now = self.now.max(moment.now());
+        self.now = moment.now();
         match (self.phase, input) {
             (Phase::Ended, Input::Submit(request)) => {
                 self.outputs.push_back(Output::Failed { task: request.task_id, error: over() });

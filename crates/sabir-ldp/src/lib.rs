@@ -61,11 +61,11 @@ pub use payload::{
 pub use provenance::{Evidence, LineageHop, Provenance, RecordSignature, VerificationStatus};
 pub use replay::{ReplayFault, ReplayLimits, ReplayRecord, ReplayWindow};
 pub use route::{
-    Attempt, AttemptState, Breaker, BreakerGate, BreakerSettings, CallBudget, Choice, Claims,
-    Estimate, EvidenceError, Exploration, FailureKind, Filter, GivenUp, Listing, PassedOver,
-    PathError, PathLimits, Plan, PlanInput, PlanOutput, PlanSettings, Ranked, Request, RouteError,
-    Router, RouterSettings, Strategy, Tally, TallyRecord, TaskOutcome, Verdict, Why, check_path,
-    extend_path, tier_cost_usd,
+    Attempt, AttemptState, Breaker, BreakerGate, BreakerRecord, BreakerSettings, CallBudget,
+    Choice, Claims, Estimate, EvidenceError, Exploration, FailureKind, Filter, GivenUp, Listing,
+    PassedOver, PathError, PathLimits, Plan, PlanInput, PlanOutput, PlanSettings, Ranked, Request,
+    RouteError, Router, RouterSettings, Strategy, Tally, TallyRecord, TaskOutcome, Verdict, Why,
+    check_path, extend_path, tier_cost_usd,
 };
 pub use schema::{card_schema, envelope_schema};
 pub use seal::{Seal, SealError};

@@ -28,6 +28,8 @@ pub struct ReplayLimits {
     pub future_ms: u64,
     pub max_per_sender: usize,
     pub max_in_total: usize,
+    /// Senders of whom something is remembered: each takes more than one of its messages does.
+    pub max_senders: usize,
 }
 
 impl Default for ReplayLimits {
@@ -39,6 +41,8 @@ impl Default for ReplayLimits {
             // Three thousand messages a second, all through the window. An id takes some 60 bytes.
             max_per_sender: 1 << 20,
             max_in_total: 1 << 21,
+            // With names of the greatest length, 30 MB.
+            max_senders: 1 << 16,
         }
     }
 }
@@ -60,7 +64,8 @@ pub struct ReplayWindow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayRecord {
     pub sender: DelegateId,
-    /// Stands for the message id, at a length that no peer chooses: 32 hexadecimal digits.
+    /// Stands for the message id, at a length that no peer chooses: 32 hexadecimal digits. Empty in a
+    /// mark, which stands for all that was forgotten.
     pub digest: String,
     /// From then on its timestamp keeps it out, and the record is of no use.
     pub forget_at: Timestamp,
@@ -133,21 +138,23 @@ impl ReplayWindow {
         }
     }
 
-    /// The window as it was before a restart. `last_seen` is the latest time at which the old one was
-    /// asked: what it may have forgotten by then stays refused.
+    /// The window as it was before a restart. What could pass until before `now` is left out, and stays
+    /// refused.
     ///
     /// What was let in is remembered, whatever the limits; they hold for what comes next. A record
-    /// whose digest is none is left out.
+    /// whose digest is none is left out; a [`mark`](Self::mark) keeps out what it stands for.
     pub fn restore(
         limits: ReplayLimits,
         records: impl IntoIterator<Item = ReplayRecord>,
-        last_seen: Timestamp,
+        now: Timestamp,
     ) -> Self {
         let mut window = Self::new(limits);
-        window.forgotten_second = last_seen.millis() / SECOND;
+        window.forgotten_second = now.millis() / SECOND;
         for ReplayRecord { sender, digest, forget_at } in records {
             let second = forget_at.millis() / SECOND;
-            if let Some(seen) = hex::decode(&digest)
+            if digest.is_empty() {
+                window.forgotten_second = window.forgotten_second.max(second);
+            } else if let Some(seen) = hex::decode(&digest)
                 && second > window.forgotten_second
             {
                 window.remember(sender.as_str(), seen, second);
@@ -174,7 +181,8 @@ impl ReplayWindow {
         if of_sender.map_or(0, HashSet::len) >= self.limits.max_per_sender {
             return Err(ReplayFault::SenderFull);
         }
-        if self.total >= self.limits.max_in_total {
+        let is_crowded = of_sender.is_none() && self.senders.len() >= self.limits.max_senders;
+        if self.total >= self.limits.max_in_total || is_crowded {
             return Err(ReplayFault::Full);
         }
         let second = self.passes_until(sent_at) / SECOND + 1;
@@ -201,6 +209,14 @@ impl ReplayWindow {
                 Some(record(DelegateId::new(&**sender).ok()?, *seen, *second))
             })
         })
+    }
+
+    /// To be kept with the records, under the node's own name: after a restart with a clock that was
+    /// set back, what this window has forgotten stays out.
+    pub fn mark(&self, node: &DelegateId) -> Option<ReplayRecord> {
+        let forget_at = Timestamp::from_millis(self.forgotten_second.saturating_mul(SECOND));
+        let mark = ReplayRecord { sender: node.clone(), digest: String::new(), forget_at };
+        (self.forgotten_second > 0).then_some(mark)
     }
 
     /// How many messages are remembered.

@@ -17,7 +17,7 @@ mod router;
 mod symbols;
 mod top;
 
-pub use breaker::{Breaker, BreakerGate, BreakerSettings};
+pub use breaker::{Breaker, BreakerGate, BreakerRecord, BreakerSettings};
 pub use choice::{Choice, Filter, PassedOver, Ranked, Why};
 pub use claim::{Claims, tier_cost_usd};
 pub use estimate::{Estimate, Exploration};

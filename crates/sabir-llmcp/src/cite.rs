@@ -8,6 +8,8 @@ mod edited;
 mod ellipsis;
 mod fragment;
 mod near;
+mod quantity;
+mod sentence;
 mod source;
 mod tokens;
 mod words;
@@ -101,9 +103,9 @@ pub enum Reason {
     JoinsBlocks,
     /// It begins or ends within a word, like `profit` in `non-profit`.
     CutsWord,
-    /// It parts a number from its sign, its magnitude or its unit.
+    /// It parts a number from its sign, its bound, its currency or its unit.
     CutsNumber,
-    /// A negation governs it and stands outside.
+    /// What stands outside denies it, makes it a condition or takes some of it back.
     CutsNegation,
     EllipsisSwallowsNegation,
     EllipsisSwallowsNumber,
@@ -274,8 +276,8 @@ fn find_words(source: &SourceText, quote: &str, words: &[Token]) -> Result<Found
         let to = from + words.len();
         let seam = edges::seam(source, from, words);
         match edges::cut(source, from, to) {
+            _ if seam == Some(Seam::Hard) => reason = Reason::JoinsBlocks,
             Some(why) => reason = why,
-            None if seam == Some(Seam::Hard) => reason = Reason::JoinsBlocks,
             None if seam == Some(Seam::Soft) => places.push((MatchKind::Punctuation, (from, to))),
             None => places.push((kind_of(source, quote, words, (from, to)), (from, to))),
         }

@@ -109,10 +109,8 @@ pub fn pack(request: &Request, options: &PackOptions<'_>) -> Result<Packed, Pack
 
     let count = |text: &str| options.tokenizer.count(text);
     let system_tokens = count(&system);
-    let is_turn =
-        |it: &&Entry<'_>| matches!(it.document.content, ContextContent::ConversationTurn(_));
-    let turns = entries.iter().filter(is_turn).count();
-    let longest_note = note(entries.len(), turns, [entries.len(); 4]);
+    let kinds = Kinds::of(&entries);
+    let longest_note = kinds.note([entries.len(); 4]);
     let needed = system_tokens + count(&prompt.render([].into_iter(), &longest_note)) + SLACK;
     let Some(room) = options.budget.checked_sub(needed) else {
         return Err(PackError::BudgetTooSmall { budget: options.budget, needed });
@@ -124,7 +122,7 @@ pub fn pack(request: &Request, options: &PackOptions<'_>) -> Result<Packed, Pack
     let mut drop = 1;
     loop {
         let included = placer.included();
-        let note = note(entries.len(), turns, tally(&included));
+        let note = kinds.note(tally(&included));
         let user = prompt.render(placer.texts(), &note);
         let tokens = system_tokens + count(&user);
         if tokens <= options.budget {
@@ -155,20 +153,59 @@ fn tally(included: &[Inclusion]) -> [usize; 4] {
     counts
 }
 
-/// `turns` of all documents are what was said before.
-fn note(all: usize, turns: usize, [full, part, summary, omitted]: [usize; 4]) -> String {
-    let documents = all - turns;
-    let what = match turns {
-        0 => format!("Documents: {documents}"),
-        1 => format!("Documents: {documents}, and 1 earlier message"),
-        _ => format!("Documents: {documents}, and {turns} earlier messages"),
-    };
-    match (all, full == all) {
-        (0, _) => "There are no documents.".to_owned(),
-        (_, true) => format!("{what}, all in full."),
-        (_, false) => format!(
-            "{what}; {full} in full, {part} in part, {summary} as summaries, {omitted} left out."
-        ),
+/// How many there are of each kind. Only pages and sources are documents to whoever reads the note.
+#[derive(Debug, Default)]
+struct Kinds {
+    documents: usize,
+    indexes: usize,
+    results: usize,
+    turns: usize,
+}
+
+impl Kinds {
+    fn of(entries: &[Entry<'_>]) -> Self {
+        let mut kinds = Self::default();
+        for entry in entries {
+            *match entry.document.content {
+                ContextContent::CollectionIndex(_) => &mut kinds.indexes,
+                ContextContent::ToolResult(_) => &mut kinds.results,
+                ContextContent::ConversationTurn(_) => &mut kinds.turns,
+                _ => &mut kinds.documents,
+            } += 1;
+        }
+        kinds
+    }
+
+    fn note(&self, [full, part, summary, omitted]: [usize; 4]) -> String {
+        let Self { documents, indexes, results, turns } = *self;
+        let all = documents + indexes + results + turns;
+        if all == 0 {
+            return "There are no documents.".to_owned();
+        }
+        let counted = |count: usize, one: &str, more: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            count => Some(format!("{count} {more}")),
+        };
+        let others: Vec<String> = [
+            counted(indexes, "list of the sources", "lists of the sources"),
+            counted(results, "result of a tool", "results of tools"),
+            counted(turns, "earlier message", "earlier messages"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let mut what = format!("Documents: {documents}");
+        for (at, other) in others.iter().enumerate() {
+            what.push_str(if at + 1 == others.len() { ", and " } else { ", " });
+            what.push_str(other);
+        }
+        match full == all {
+            true => format!("{what}, all in full."),
+            false => format!(
+                "{what}; {full} in full, {part} in part, {summary} as summaries, {omitted} left out."
+            ),
+        }
     }
 }
 

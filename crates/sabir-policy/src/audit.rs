@@ -96,6 +96,26 @@ impl AuditRow {
         }
     }
 
+    /// The row for a page that would have led from where the call was allowed to go to this address,
+    /// and was held.
+    pub fn led_elsewhere(&self, url: &str, host: &str, at: u64) -> Self {
+        let rule = RuleId::CallLedElsewhere;
+        let arguments = Map::from_iter([("url".to_owned(), Value::from(url))]);
+        Self {
+            at,
+            arguments_digest: digest_of(&arguments),
+            preview: preview(&arguments),
+            // The page said it, and nobody else.
+            provenance: Vec::new(),
+            outcome: Outcome::Deny,
+            rule,
+            reason_code: rule.reason_code().to_owned(),
+            reason: format!("{}: {}", rule.reason(), one_line(host, MAX_VALUE_CHARS)),
+            approval: ApprovalMark::NotNeeded,
+            ..self.clone()
+        }
+    }
+
     /// The row for the answer to its question.
     pub fn answered(&self, approval: ApprovalMark, at: u64) -> Self {
         let outcome = match approval {

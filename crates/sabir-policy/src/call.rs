@@ -131,8 +131,8 @@ pub fn judge_call(call: &Call<'_>, around: &Surroundings<'_>) -> Judged {
         scope: around.scope,
         budget: Budget::after(around.calls_made, around.asks_made, &around.policy.limits()),
     };
-    let hosts = hosts_of(call, around, &addresses);
-    let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    let reached: Vec<String> = hosts_of(call, around, &addresses).into_iter().collect();
+    let hosts: Vec<&str> = reached.iter().map(String::as_str).collect();
     let (name, ruling) = ruling_of(call, around, &hosts);
     let mut decision = decide(&Facts {
         approval: around.approval,
@@ -152,6 +152,7 @@ pub fn judge_call(call: &Call<'_>, around: &Surroundings<'_>) -> Judged {
         facts,
         sources: sources.collect(),
         taint: around.taint.clone(),
+        hosts: reached.clone(),
         binding: Binding::of(call.tool, call.arguments, around.taint),
         decision,
         approval_policy: around.approval,
@@ -211,14 +212,13 @@ fn addresses_of(call: &Call<'_>, evidence: &Evidence<'_>) -> Vec<(Option<Address
     addresses.collect()
 }
 
-/// An argument by the name `url`, and whatever begins like an address where something leaves.
+/// An argument by the name `url`, and whatever begins like an address where something leaves. A
+/// browser takes a backslash for a slash.
 fn is_address(call: &Call<'_>, leaf: &Leaf<'_>) -> bool {
     let begins_like_one = |text: &str| {
-        let start = text.trim_start().as_bytes();
-        let begins = |scheme: &[u8]| {
-            start.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme))
-        };
-        begins(b"http://") || begins(b"https://")
+        let start: String = text.trim_start().chars().take(8).collect();
+        let start = start.to_ascii_lowercase().replace('\\', "/");
+        start.starts_with("http://") || start.starts_with("https://")
     };
     leaf.key == "url"
         || call.labels.egress && !types_text(call.tool) && leaf.text().is_some_and(begins_like_one)

@@ -11,6 +11,7 @@ use sabir_base::text::one_line;
 
 use crate::call::Limits;
 use crate::gate::Decision;
+use crate::labels::Labels;
 use crate::rule::RuleId;
 use crate::ruling::{Ruling, Stance, Waivable};
 
@@ -92,13 +93,13 @@ impl PolicyDoc {
         DeniedHosts::new(denied.filter_map(|entry| entry.host.clone()).collect())
     }
 
-    /// Whether a call of this tool that was allowed for one host may be led on to another by it. What
-    /// was waived or asked for the first holds for that one only.
-    pub fn leads_on(&self, tool: &str, from: &str, to: &str) -> bool {
-        if from == to {
+    /// Whether a call of this tool that was allowed for some hosts may be led on to another by them.
+    /// What was waived or asked for those holds for them only.
+    pub fn leads_on(&self, tool: &str, from: &[&str], to: &str) -> bool {
+        if from.contains(&to) {
             return true;
         }
-        let (first, next) = (self.ruling(tool, &[from]), self.ruling(tool, &[to]));
+        let (first, next) = (self.ruling(tool, from), self.ruling(tool, &[to]));
         next.stance == Stance::Silent && next.waived.includes(first.waived)
     }
 
@@ -150,6 +151,9 @@ impl PolicyDoc {
                 because(Some(reason))
             ));
         }
+        if self.loosened.iter().any(|it| Labels::of_name(&it.tool).is_some_and(|it| it.egress)) {
+            lines.push(PRIVATE_COMES_FIRST.to_owned());
+        }
         if self.strict.is_empty() && self.loosened.is_empty() {
             lines.push("nothing is added to the rules of the gate".to_owned());
         }
@@ -175,3 +179,8 @@ impl fmt::Display for PolicyError {
 impl std::error::Error for PolicyError {}
 
 const MAX_REASON_CHARS: usize = 200;
+
+/// What no loosening changes.
+const PRIVATE_COMES_FIRST: &str = "nothing of that counts for a call that sends something out once the model has read \
+     both what is private and what strangers wrote: your notes, files and artifacts, and pages in a \
+     browser with --visible, where you can sign in (private_data_exposed)";

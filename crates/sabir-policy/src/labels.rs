@@ -11,7 +11,8 @@ use crate::gate::{Action, ToolEffects};
 /// What a call can do at worst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Labels {
-    /// It reads what is the user's own: collections, artifacts, pages in a browser with a session.
+    /// It can read what is the user's own: collections, artifacts, pages in a browser where somebody
+    /// may have signed in.
     pub reads_private: bool,
     /// It changes something on this machine.
     pub writes_local: bool,

@@ -96,6 +96,8 @@ pub enum RuleId {
     CallRequested,
     #[serde(rename = "call.reads")]
     CallReads,
+    #[serde(rename = "call.led-elsewhere")]
+    CallLedElsewhere,
 }
 
 impl RuleId {
@@ -389,6 +391,12 @@ impl RuleId {
                 "on_request",
                 "it serves the user's own request, and no stranger's content is in the context",
                 "untrusted content in the context, or an address that the user did not type, would have been asked about",
+            ),
+            Self::CallLedElsewhere => (
+                "call.led-elsewhere",
+                "led_elsewhere",
+                "the page leads to a host that this call was not allowed for",
+                "a call of its own for that address, or a loosening that names that host, too",
             ),
             Self::CallReads => (
                 "call.reads",

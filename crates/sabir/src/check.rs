@@ -63,8 +63,10 @@ impl ReportOptions {
     }
 }
 
-/// Looks at every file with `find`; one that cannot be read does not hide the others.
-pub(crate) fn judge(
+/// Looks at every file with `find`; one that cannot be read does not hide the others. `before` was
+/// found in a file that was read before them, and counts.
+pub(crate) fn judge_beside(
+    before: Option<&Checked>,
     input: ManyFiles,
     report: ReportOptions,
     find: impl Fn(&str) -> Checked,
@@ -74,6 +76,7 @@ pub(crate) fn judge(
     let origins = Origin::parse_all(input.files)?;
     let mut worst = Exit::Done;
     let mut total = Total::default();
+    before.into_iter().for_each(|found| total.add(found));
     for origin in origins {
         let exit = match origin.read() {
             Ok(source) => {
@@ -93,6 +96,17 @@ pub(crate) fn judge(
         notes.line(total);
     }
     Ok(worst)
+}
+
+/// Looks at every file with `find`; one that cannot be read does not hide the others.
+pub(crate) fn judge(
+    input: ManyFiles,
+    report: ReportOptions,
+    find: impl Fn(&str) -> Checked,
+    output: &mut Output,
+    notes: &mut Notes,
+) -> anyhow::Result<Exit> {
+    judge_beside(None, input, report, find, output, notes)
 }
 
 impl Checked {

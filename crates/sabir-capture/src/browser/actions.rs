@@ -65,6 +65,7 @@ impl Browser {
         let Some(point) = found.map_err(AskError::or_stale)?.value else {
             return Err(ToolError::new(ToolCode::NotInteractable, "the element has no place"));
         };
+        let _lent = self.tabs.lend(&tab.id, &self.bounds);
         let known: Vec<String> = self.tabs.all().into_iter().map(|tab| tab.id).collect();
         for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
             let button = if kind == "mouseMoved" { "none" } else { "left" };
@@ -91,6 +92,7 @@ impl Browser {
         }
         let tab = self.active_tab()?;
         self.check_handle(&tab, handle)?;
+        let _lent = self.tabs.lend(&tab.id, &self.bounds);
         let arguments = [json!(handle), json!(text)];
         let ready = self.ask::<String>(&tab, "prepare", &arguments).await;
         let ready = ready.map_err(AskError::or_stale)?.value.unwrap_or_default();
@@ -110,6 +112,7 @@ impl Browser {
     pub async fn select(&mut self, handle: &str, value: &str) -> Result<Acted, ToolError> {
         let tab = self.active_tab()?;
         self.check_handle(&tab, handle)?;
+        let _lent = self.tabs.lend(&tab.id, &self.bounds);
         let known: Vec<String> = self.tabs.all().into_iter().map(|tab| tab.id).collect();
         let chosen = self.ask::<bool>(&tab, "select", &[json!(handle), json!(value)]).await;
         chosen.map_err(AskError::or_stale)?;
@@ -164,6 +167,12 @@ impl Browser {
         });
         if let Some(opened) = opened {
             let loaded = self.wait_opened(&opened).await;
+            let now = self.tabs.find(&opened.id);
+            if let Some(now) = now.filter(|tab| tab.is_held_since(&opened.unseen())) {
+                // Nothing is in it, and nothing will be.
+                self.close_tab(&now.id).await;
+                return Err(super::held(ToolCode::NavigationFailed, &now));
+            }
             self.activate(&opened.id).await?;
             let acted = self.report(&opened, loaded).await?;
             return Ok(Acted { is_new_tab: true, is_new_document: true, ..acted });
@@ -175,10 +184,13 @@ impl Browser {
             true => self.wait_loaded(before).await,
             false => Loaded::Yes,
         };
-        if self.tabs.find(&before.id).is_none() {
-            return self.after_close().await;
+        match self.tabs.find(&before.id) {
+            None => self.after_close().await,
+            Some(now) if now.is_held_since(before) => {
+                Err(super::held(ToolCode::NavigationFailed, &now))
+            }
+            Some(_) => self.report(before, loaded).await,
         }
-        self.report(before, loaded).await
     }
 
     /// The page closed its own tab: the newest of the others is shown, as browsers do.
@@ -199,7 +211,7 @@ impl Browser {
             let Some(tab) = tabs.iter().find(|tab| tab.id == before.id) else { return Some(()) };
             let has_moved = tab.within > before.within;
             let is_new = tab.shows_other_than(before) && tab.progress == Progress::Loaded;
-            (has_moved || is_new || tab.is_crashed).then_some(())
+            (has_moved || is_new || tab.is_crashed || tab.is_held_since(before)).then_some(())
         });
         match timeout(self.limits.load, done).await {
             Ok(_) => Loaded::Yes,

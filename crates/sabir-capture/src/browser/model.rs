@@ -186,6 +186,9 @@ pub enum Notice {
     TooManyTabs { url: String },
     /// A connection that the guard refused.
     Refused { host: String, port: u16, code: String },
+    /// The page, or a frame in it, would have led to a host that the call was not allowed for; it
+    /// stayed.
+    Held { host: String },
 }
 
 /// A link inside of what is selected.

@@ -86,11 +86,11 @@
     return id;
   };
 
-  // How much is seen of an element, with all that is around it.
+  // How much is seen of an element, with all that is around it, and how much that is blurred.
   const shares = new Map();
   const shareOf = (it) => {
     const chain = [];
-    let share = 1;
+    let share = { opacity: 1, blur: 0 };
     for (let up = it; up; up = parentNode(up) || up.host) {
       if (!isElement(up)) continue;
       if (shares.has(up)) {
@@ -102,18 +102,124 @@
     while (chain.length > 0) {
       const next = chain.pop();
       const style = styleOf(next);
-      share *= Number(style.opacity);
-      for (const [, part] of style.filter.matchAll(/opacity\(\s*([\d.e+-]+)\s*\)/g)) {
-        share *= Number(part);
+      let { opacity, blur } = share;
+      opacity *= Number(style.opacity);
+      for (const [, name, part] of style.filter.matchAll(/(opacity|blur)\(\s*([\d.e+-]+)(?:px)?\s*\)/g)) {
+        if (name === 'blur') blur += Number(part);
+        else opacity *= Number(part);
       }
+      share = { opacity, blur };
       shares.set(next, share);
     }
     return share;
   };
 
-  const isClear = (color) => {
-    const alpha = /^(?:rgba\(.*,|.*\/)\s*([\d.e+-]+)(%?)\s*\)$/.exec(color);
-    return alpha !== null && Number(alpha[1]) / (alpha[2] ? 100 : 1) < 0.05;
+  // Any colour that a style can have, as red, green, blue and how much of it is seen, up to 1.
+  const colors = new Map();
+  const brush = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+  const colorOf = (text) => {
+    let color = colors.get(text);
+    if (!color) {
+      brush.clearRect(0, 0, 1, 1);
+      brush.fillStyle = '#000';
+      brush.fillStyle = text;
+      brush.fillRect(0, 0, 1, 1);
+      const [red, green, blue, alpha] = brush.getImageData(0, 0, 1, 1).data;
+      color = [red, green, blue, alpha / 255];
+      if (colors.size < 4000) colors.set(text, color);
+    }
+    return color;
+  };
+  const COLOR = /(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color|color-mix)\([^()]*(?:\([^()]*\)[^()]*)*\)|#[0-9a-f]{3,8}\b|\b(?:transparent|white|black)\b/gi;
+  const colorsIn = (text) => (text.slice(0, 4000).match(COLOR) || []).map(colorOf);
+  const over = (top, under, share) => {
+    const alpha = top[3] * share;
+    return [0, 1, 2].map((part) => top[part] * alpha + under[part] * (1 - alpha)).concat(1);
+  };
+  const light = (color) => {
+    const [red, green, blue] = color.map((part) => {
+      const share = part / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  // Whether nobody could tell the one from the other. Colours of the same light differ if their
+  // parts do.
+  const isLike = (one, other) => {
+    const [high, low] = [light(one), light(other)].sort((a, b) => b - a);
+    return (high + 0.05) / (low + 0.05) < 1.2 &&
+      [0, 1, 2].every((part) => Math.abs(one[part] - other[part]) < 40);
+  };
+
+  // What has a colour or a picture of its own: it may lie behind words that it does not hold.
+  const painted = [];
+  const PICTURES = new Set(['img', 'video', 'canvas', 'svg', 'picture', 'iframe', 'object', 'embed']);
+  const notePaint = (it) => {
+    if (painted.length >= 2000) return;
+    const style = styleOf(it);
+    const isPicture = PICTURES.has(tagOf(it)) || style.backgroundImage !== 'none';
+    const color = colorOf(style.backgroundColor);
+    if (isPicture || color[3] > 0.05) {
+      painted.push({ it, isPicture, color, isBehind: Number(style.zIndex) < 0 });
+    }
+  };
+
+  // What is behind the words of an element: a colour, or nothing if that cannot be said. `base` is
+  // the element whose colour it is.
+  const groundOf = (it) => {
+    const layers = [];
+    let base = null;
+    for (let up = it; up; up = parentNode(up) || up.host) {
+      if (!isElement(up)) continue;
+      const style = styleOf(up);
+      if (style.backgroundImage !== 'none' && !/text/.test(style.backgroundClip)) {
+        const parts = colorsIn(style.backgroundImage);
+        if (/url\(|element\(|paint\(|image-set\(/.test(style.backgroundImage) ||
+          parts.some((part) => part[3] > 0.05)) return null;
+      }
+      const color = colorOf(style.backgroundColor);
+      if (color[3] > 0.01 && !/text/.test(style.backgroundClip)) layers.push(color);
+      if (color[3] > 0.99) {
+        base = up;
+        break;
+      }
+    }
+    let ground = [255, 255, 255, 1];
+    const root = rootOf(document);
+    if (!base && root && /dark/.test(styleOf(root).colorScheme) &&
+      window.matchMedia('(prefers-color-scheme: dark)').matches) ground = [18, 18, 18, 1];
+    while (layers.length > 0) ground = over(layers.pop(), ground, 1);
+    return { color: ground, base };
+  };
+
+  // Whether words of this colour cannot be told from what is behind them.
+  const vanishes = (it, style, rects) => {
+    const share = shareOf(it).opacity;
+    const ground = groundOf(it);
+    const fill = colorOf(style.webkitTextFillColor || style.color);
+    let inks = [fill];
+    if (fill[3] * share < 0.05) {
+      if (!/text/.test(style.backgroundClip)) inks = [];
+      else if (/url\(/.test(style.backgroundImage)) return false;
+      else inks = [colorOf(style.backgroundColor), ...colorsIn(style.backgroundImage)];
+    }
+    if (style.textShadow !== 'none') inks.push(...colorsIn(style.textShadow));
+    if (parseFloat(style.webkitTextStrokeWidth) > 0) inks.push(colorOf(style.webkitTextStrokeColor));
+    inks = inks.filter((ink) => ink[3] * share >= 0.05);
+    if (inks.length === 0) return true;
+    if (!ground) return false;
+    const isLost = (color) => inks.every((ink) => isLike(over(ink, color, share), color));
+    if (!isLost(ground.color)) return false;
+    // Something else may lie between: a picture, a bar.
+    const x = (rects[0].left + rects[0].right) / 2;
+    const y = (rects[0].top + rects[0].bottom) / 2;
+    return !painted.some(({ it: other, isPicture, color, isBehind }) => {
+      if (inside(other, it) || inside(it, other)) return false;
+      if (ground.base && (isBehind || !inside(ground.base, other))) return false;
+      const box = boxOf(other);
+      return box.left <= x && x <= box.right && box.top <= y && y <= box.bottom &&
+        (isPicture || !isLost(over(color, ground.color, 1)));
+    });
   };
 
   // Lengths as computed styles tell them, in pixels of a side.
@@ -147,7 +253,47 @@
       };
       return all.length >= 2 && all.length <= 1000 && (span(0) < 1 || span(1) < 1);
     }
-    return false;
+    if (shape[1] === 'path') {
+      const drawn = /^(?:(evenodd|nonzero),\s*)?["'](.*)["']$/.exec(shape[2]);
+      const way = new Path2D(drawn ? drawn[2].slice(0, 20000) : '');
+      const steps = [...Array(25).keys()].map((step) => (step + 0.5) / 25);
+      return !steps.some((across) => steps.some((down) =>
+        brush.isPointInPath(way, across * width, down * height, (drawn && drawn[1]) || 'nonzero')));
+    }
+    if (shape[1] === 'url') {
+      const name = /^["']?#([^"']+)["']?$/.exec(shape[2]);
+      const clip = name && Document.prototype.getElementById.call(document, name[1]);
+      if (!clip) return false;
+      return !Array.from(queryAll(clip, '*')).slice(0, 200).some((part) => {
+        const area = part instanceof SVGGraphicsElement ? part.getBBox() : null;
+        return area && area.width > 0 && area.height > 0;
+      });
+    }
+    // A shape that we cannot read may leave nothing.
+    return shape[1] === 'shape';
+  };
+
+  // Whether a mask leaves nothing, as far as can be said. One that is a picture may.
+  const isMaskedAway = (style) => {
+    const image = style.maskImage || style.webkitMaskImage || 'none';
+    if ((style.webkitMaskBoxImageSource || 'none') !== 'none') return true;
+    if (image === 'none') return false;
+    if (/url\(|element\(|paint\(|image-set\(/.test(image)) return true;
+    if (/(^|[\s,])0(px|%)?($|[\s,])/.test(style.maskSize || '')) return true;
+    return !colorsIn(image).some((color) => color[3] >= 0.05);
+  };
+
+  // Whether an element shows its back.
+  const turnedAway = (style) => {
+    let matrix = new DOMMatrix();
+    const turn = /^(?:(x|y|z|(?:[\d.e+-]+\s+){2}[\d.e+-]+)\s+)?([\d.e+-]+)deg$/.exec(style.rotate);
+    if (turn) {
+      const axes = { x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1] };
+      const axis = axes[turn[1] || 'z'] || turn[1].split(/\s+/).map(Number);
+      matrix = matrix.rotateAxisAngle(...axis, Number(turn[2]));
+    }
+    if (style.transform !== 'none') matrix = matrix.multiply(new DOMMatrix(style.transform));
+    return matrix.m33 < 0;
   };
 
   // Whether a transform leaves nothing of the area.
@@ -158,6 +304,7 @@
       const [a, b, c, d] = matrix[1] ? [all[0], all[1], all[4], all[5]] : all;
       if (Math.abs(a * d - b * c) < 0.003) return true;
     }
+    if (style.backfaceVisibility === 'hidden' && turnedAway(style)) return true;
     return style.scale !== 'none' &&
       style.scale.split(/\s+/).slice(0, 2).some((part) => Math.abs(parseFloat(part)) < 0.05);
   };
@@ -167,7 +314,10 @@
     const style = styleOf(it);
     if (style.display === 'none' || style.contentVisibility === 'hidden') return 'gone';
     if (style.display !== 'contents' && !isVisible(it)) return 'gone';
-    if (shareOf(it) < 0.05 || isFlattened(style)) return 'gone';
+    const share = shareOf(it);
+    if (share.opacity < 0.05 || isFlattened(style)) return 'gone';
+    if (isMaskedAway(style)) return 'gone';
+    if (/url\(/.test(style.filter) && it !== rootOf(document) && it !== bodyOf(document)) return 'gone';
     if (matches(it, 'dialog:not([open])')) return 'gone';
     if (matches(it, 'details:not([open]) > :not(summary)')) return 'gone';
     if (matches(it, 'details:not([open])')) return 'mute';
@@ -192,10 +342,118 @@
     }
     if (style.visibility !== 'visible') return 'mute';
     if (parseFloat(style.fontSize) < 2) return 'mute';
-    if (parseFloat(style.textIndent) <= -500) return 'mute';
-    const fill = style.webkitTextFillColor || style.color;
-    if (isClear(fill) && !/text/.test(style.backgroundClip)) return 'mute';
+    if (share.blur > parseFloat(style.fontSize) * 0.2) return 'mute';
     return '';
+  };
+
+  // What is left of a rectangle inside of another.
+  const meet = (one, other) => ({
+    left: Math.max(one.left, other.left),
+    top: Math.max(one.top, other.top),
+    right: Math.min(one.right, other.right),
+    bottom: Math.min(one.bottom, other.bottom),
+  });
+  const ENDLESS = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
+
+  // As far as the page can be scrolled, seen from where it stands now.
+  const pageArea = () => {
+    const root = document.scrollingElement || rootOf(document);
+    const width = Math.max(window.innerWidth, root ? root.scrollWidth : 0);
+    const height = Math.max(window.innerHeight, root ? root.scrollHeight : 0);
+    const isLeftward = root && styleOf(root).direction === 'rtl';
+    const left = isLeftward ? window.innerWidth - width - window.scrollX : -window.scrollX;
+    return { left, top: -window.scrollY, right: left + width, bottom: height - window.scrollY };
+  };
+
+  const holdsAbsolute = (style) => style.position !== 'static' || holdsFixed(style);
+  const holdsFixed = (style) => style.transform !== 'none' || style.perspective !== 'none' ||
+    style.filter !== 'none' || style.rotate !== 'none' || style.scale !== 'none' ||
+    style.translate !== 'none' || /paint|layout|strict|content/.test(style.contain) ||
+    /transform|filter|perspective/.test(style.willChange);
+
+  // What of the window and the page the insides of an element can be seen in.
+  const areas = new Map();
+  const areaOf = (it) => {
+    const chain = [];
+    for (let up = it; up; up = parentNode(up) || up.host) {
+      if (!isElement(up)) continue;
+      if (areas.has(up)) break;
+      chain.push(up);
+    }
+    while (chain.length > 0) {
+      const next = chain.pop();
+      areas.set(next, meet(areaAround(next), ownArea(next)));
+    }
+    return areas.get(it) || ENDLESS;
+  };
+  const areaAround = (it) => {
+    const { position } = styleOf(it);
+    for (let up = parentNode(it) || it.host; up; up = parentNode(up) || up.host) {
+      if (!isElement(up)) continue;
+      const style = styleOf(up);
+      const holds = position === 'fixed' ? holdsFixed(style)
+        : position === 'absolute' ? holdsAbsolute(style) : true;
+      if (holds || style.display === 'contents' && position !== 'fixed' && position !== 'absolute') {
+        return areas.get(up) || ENDLESS;
+      }
+    }
+    return position === 'fixed'
+      ? { left: 0, top: 0, right: window.innerWidth, bottom: window.innerHeight } : pageArea();
+  };
+  const ownArea = (it) => {
+    if (it === rootOf(document) || it === bodyOf(document)) return ENDLESS;
+    const style = styleOf(it);
+    if (style.display === 'contents' || style.display === 'inline') return ENDLESS;
+    const cuts = /paint|strict|content/.test(style.contain) || style.contentVisibility === 'auto';
+    const box = boxOf(it);
+    const along = (overflow, start, end, scrolled, whole) => {
+      if (!cuts && overflow === 'visible') return [-Infinity, Infinity];
+      // What can be scrolled to can be seen, if there is anything to scroll in.
+      if (/auto|scroll/.test(overflow) && end - start >= 2) return [start - scrolled, start - scrolled + whole];
+      return [start, end];
+    };
+    const [left, right] = along(style.overflowX, box.left, box.right, it.scrollLeft, it.scrollWidth);
+    const [top, bottom] = along(style.overflowY, box.top, box.bottom, it.scrollTop, it.scrollHeight);
+    return { left, top, right, bottom };
+  };
+
+  // Whether anybody could read a text where it stands: as large as letters are, in an area that is
+  // shown, and not in the colour of what is behind.
+  const shown = new Map();
+  const range = document.createRange();
+  const isShown = (text) => {
+    let answer = shown.get(text);
+    if (answer === undefined) {
+      answer = readable(text);
+      shown.set(text, answer);
+    }
+    return answer;
+  };
+  const readable = (text) => {
+    const letters = nodeValue(text).slice(0, 4000).replace(/[\s\p{M}\p{Cf}]/gu, '');
+    if (!letters) return true;
+    let parent = parentNode(text);
+    if (parent && !isElement(parent)) parent = parent.host;
+    if (!parent || !isElement(parent)) return true;
+    range.selectNodeContents(text);
+    const rects = Array.from(range.getClientRects()).slice(0, 400);
+    const area = areaOf(parent);
+    const lit = rects.map((rect) => meet(rect, area))
+      .filter(({ left, top, right, bottom }) => right - left >= 1 && bottom - top >= 1.5);
+    if (lit.length === 0) return false;
+    let length = 0;
+    let height = 0;
+    for (const { width, height: tall } of rects) {
+      length += Math.max(width, tall);
+      height = Math.max(height, Math.min(width, tall));
+    }
+    const count = Math.min(Array.from(letters).length, 4000);
+    // One letter on the other.
+    if (rects.length < 400 && count > 2 && length < count * height * 0.1) return false;
+    if (height < 1.5 && count > 1) return false;
+    const style = styleOf(parent);
+    if (count > 2 && parseFloat(style.letterSpacing) < parseFloat(style.fontSize) * -0.3) return false;
+    return !vanishes(parent, style, lit);
   };
 
   // Calls `enter` and `leave` for elements and `text` for text nodes, in reading order, without
@@ -252,7 +510,8 @@
       (it) => { if (words && !words.endsWith(' ') && isBreak(it)) words += ' '; },
       (it) => {
         const parent = parentNode(it);
-        if (words.length <= most * 2 && (!isElement(parent) || seen.get(parent) !== 'mute')) {
+        if (words.length <= most * 2 && (!isElement(parent) || seen.get(parent) !== 'mute') &&
+          isShown(it)) {
           words += cut(nodeValue(it), most * 2);
         }
       });
@@ -503,6 +762,14 @@
     return it && isConnected(it) ? it : null;
   };
 
+  // What was found out of a page that may have changed since.
+  const forget = () => {
+    for (const known of [shares, areas, shown, colors]) known.clear();
+    painted.length = 0;
+    const all = Document.prototype.getElementsByTagName.call(document, '*');
+    for (let place = 0; place < all.length && place < 8000; place += 1) notePaint(all[place]);
+  };
+
   const observe = (options, first) => {
     let start = bodyOf(document) || rootOf(document);
     if (options.rootHandleId) {
@@ -511,7 +778,7 @@
     }
     table.clear();
     known.clear();
-    shares.clear();
+    forget();
     nextHandle = first;
     const result = {
       url: cut(String(window.location.href), 2000),
@@ -564,7 +831,7 @@
       (it) => {
         const parent = parentNode(it);
         const how = isElement(parent) ? seen.get(parent) : '';
-        if (room() && how !== 'mute') lines += nodeValue(it).slice(0, options.maxChars * 2)
+        if (room() && how !== 'mute' && isShown(it)) lines += nodeValue(it).slice(0, options.maxChars * 2)
           .replace(/[\s\u00a0]+/g, ' ');
       });
     if (!isComplete) facts.hasVirtualList = true;
@@ -750,7 +1017,7 @@
   };
 
   const selectionLinks = (most) => {
-    shares.clear();
+    forget();
     const selection = window.getSelection();
     const links = [];
     const seenAddresses = new Set();
@@ -771,7 +1038,10 @@
         if (!address || !range.intersectsNode(link) || seenAddresses.has(address)) continue;
         if (hiding(link) === 'gone') continue;
         seenAddresses.add(address);
-        links.push({ url: address, text: cut(squeeze(link.textContent.slice(0, 2000)), 200) });
+        let words = '';
+        walk(link, MOST_NODES_OF_ONE, (it) => hiding(it) !== 'gone' && !SKIPPED.has(tagOf(it)), () => {},
+          (it) => { if (words.length < 2000 && isShown(it)) words += nodeValue(it).slice(0, 2000); });
+        links.push({ url: address, text: cut(squeeze(words), 200) });
         if (links.length === most) return { value: links };
       }
     }

@@ -195,7 +195,8 @@ const FIXED: [&str; 33] = [
     "--disable-renderer-backgrounding",
     "--disable-dev-shm-usage",
     "--window-size=1280,900",
-    "--disable-features=BackForwardCache,Prerender2,Translate,MediaRouter,OptimizationHints,\
+    // Among them what shows documents that no tab has asked for.
+    "--disable-features=BackForwardCache,Prerender2,SignedHTTPExchange,Translate,MediaRouter,OptimizationHints,\
      AutofillServerCommunication,DialMediaRouteProvider,GlobalMediaControls,\
      InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,\
      PreconnectToSearch,LoadingPredictorUseOptimizationGuide,NavigationPredictor",

@@ -17,6 +17,8 @@ impl Browser {
         let page = json!({ "frameId": frame, "html": page(title, safe_html) });
         let set = self.call(session, "Page.setDocumentContent", page).await;
         set.map_err(|error| failed(describe(&error)))?;
+        // No script runs in it: whoever leaves it has clicked.
+        self.tabs.let_go(&tab.id);
         self.activate(&tab.id).await
     }
 }

@@ -9,7 +9,7 @@ use super::connection::CallError;
 use super::error::{ToolCode, ToolError};
 use super::model::{Acted, Notice, TabInfo};
 use super::tabs::{Progress, Tab};
-use super::{Browser, describe};
+use super::{Browser, describe, held};
 use crate::egress::{Reason, Refused};
 
 /// Where search results are shown.
@@ -56,6 +56,7 @@ impl Browser {
 
     pub async fn refresh(&mut self) -> Result<Acted, ToolError> {
         let tab = self.active_tab()?;
+        let _lent = self.tabs.lend(&tab.id, &self.bounds);
         let failed = |error: &CallError| ToolError::new(ToolCode::RefreshFailed, describe(error));
         let reload = self.call(Some(&tab.session), "Page.reload", json!({}));
         reload.await.map_err(|error| failed(&error))?;
@@ -111,8 +112,14 @@ impl Browser {
     /// Gives up a tab whose page holds it: what it shows next would have to wait for that page.
     async fn abandon(&mut self, id: &str) {
         self.active = None;
-        // The page is not asked whether it wants to; a browser that does not answer is noticed soon.
+        self.close_tab(id).await;
+    }
+
+    /// The page is not asked whether it wants to; a browser that does not answer is noticed soon.
+    pub(super) async fn close_tab(&self, id: &str) {
         let _ = self.call(None, "Target.closeTarget", json!({ "targetId": id })).await;
+        let gone = self.tabs.wait(|tabs| tabs.iter().all(|tab| tab.id != id).then_some(()));
+        let _ = timeout(self.limits.answer, gone).await;
     }
 
     fn judge(&self, url: &Url, code: ToolCode) -> Result<(), ToolError> {
@@ -140,6 +147,7 @@ impl Browser {
     }
 
     async fn visit(&mut self, tab: &Tab, url: &Url, code: ToolCode) -> Result<Acted, ToolError> {
+        let _lent = self.tabs.lend(&tab.id, &self.bounds);
         // What was refused before is not about this page.
         let earlier = self.notices();
         let params = json!({ "url": url.as_str() });
@@ -155,13 +163,22 @@ impl Browser {
             }
             ToolError::new(code, describe(&error))
         })?;
+        let now = self.tabs.find(&tab.id);
         if let Some(reason) = result["errorText"].as_str() {
-            return Err(self.explain(url, reason, code));
+            return Err(match now.filter(|now| now.held > tab.held) {
+                Some(now) => held(code, &now),
+                None => self.explain(url, reason, code),
+            });
         }
         let is_within = result["loaderId"].is_null();
         let mut acted = match is_within {
             true => self.report(tab, Loaded::Yes).await?,
-            false => self.arrive(tab, code).await?,
+            // What was held up to now was the page before.
+            false => {
+                let mut before = tab.clone();
+                before.held = now.map_or(tab.held, |now| now.held);
+                self.arrive(&before, code).await?
+            }
         };
         acted.notices.splice(0..0, earlier);
         Ok(acted)
@@ -180,25 +197,38 @@ impl Browser {
         }
     }
 
+    /// The page that is so many steps away in the history of the active tab.
+    pub async fn page_beside(&mut self, step: i64) -> Option<Url> {
+        let tab = self.active_tab().ok()?;
+        Url::parse(&self.entry(&tab, step).await?.url).ok()
+    }
+
+    async fn entry(&self, tab: &Tab, step: i64) -> Option<Entry> {
+        let history = self.call(Some(&tab.session), "Page.getNavigationHistory", json!({})).await;
+        let mut history: History = serde_json::from_value(history.ok()?).ok()?;
+        let wanted = usize::try_from(history.current_index.saturating_add(step)).ok()?;
+        let is_there = wanted < history.entries.len();
+        let entry = is_there.then(|| history.entries.swap_remove(wanted));
+        // The blank page that a tab starts with is not a page to go back to.
+        entry.filter(|entry| entry.url != "about:blank")
+    }
+
     async fn travel(&mut self, step: i64, code: ToolCode) -> Result<Acted, ToolError> {
         let tab = self.active_tab()?;
+        let _lent = self.tabs.lend(&tab.id, &self.bounds);
         let session = Some(tab.session.as_str());
         let failed = |error: CallError| ToolError::new(code, describe(&error));
-        let history = self.call(session, "Page.getNavigationHistory", json!({})).await;
-        let history: History = history
-            .ok()
-            .and_then(|value| serde_json::from_value(value).ok())
-            .ok_or_else(|| ToolError::new(code, "the tab has no history"))?;
-        let wanted = usize::try_from(history.current_index.saturating_add(step)).ok();
-        let entry = wanted.and_then(|index| history.entries.get(index));
-        // The blank page that a tab starts with is not a page to go back to.
-        let entry = entry.filter(|entry| entry.url != "about:blank");
-        let Some(entry) = entry else {
+        let Some(entry) = self.entry(&tab, step).await else {
             return Err(ToolError::new(code, "there is no page in that direction"));
         };
         let params = json!({ "entryId": entry.id });
         self.call(session, "Page.navigateToHistoryEntry", params).await.map_err(failed)?;
-        self.arrive(&tab, code).await
+        let arrived = self.arrive(&tab, code).await;
+        if arrived.is_err() {
+            // Or the next step would be counted from a page that never came.
+            let _ = self.call(session, "Page.stopLoading", json!({})).await;
+        }
+        arrived
     }
 
     /// Waits until `before` shows another document or another place in it, and that is loaded.
@@ -213,7 +243,7 @@ impl Browser {
             };
             let has_moved = tab.within > before.within && tab.generation == before.generation;
             let has_loaded = tab.generation > before.generation && tab.progress == Progress::Loaded;
-            (has_moved || has_loaded || tab.is_crashed).then_some(true)
+            (has_moved || has_loaded || tab.is_crashed || tab.is_held_since(before)).then_some(true)
         });
         let loaded = match timeout(self.limits.load, arrived).await {
             Ok(Some(true)) => Loaded::Yes,
@@ -227,6 +257,9 @@ impl Browser {
         let now = self.tabs.find(&before.id);
         if now.as_ref().is_some_and(|tab| tab.is_crashed) {
             return Err(ToolError::new(ToolCode::RuntimeUnavailable, "the page has crashed"));
+        }
+        if let Some(now) = now.as_ref().filter(|tab| tab.is_held_since(before)) {
+            return Err(held(code, now));
         }
         if loaded == Loaded::NotYet && now.is_none_or(|tab| !tab.shows_other_than(before)) {
             return Err(ToolError::new(code, "the page did not come in time"));

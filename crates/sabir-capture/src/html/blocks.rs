@@ -9,9 +9,10 @@ use sabir_document::{Block, Inline};
 use url::Url;
 
 use super::code;
+use super::elements::is_block;
 use super::inlines::{Mark, Run, plain};
 use super::invisible::visible_text;
-use super::{list, table};
+use super::{list, math, table};
 
 /// The blocks below an element. Links are resolved against `base`.
 pub(crate) fn convert(root: &NodeRef<'_>, base: &Url) -> Vec<Block> {
@@ -376,17 +377,10 @@ fn script(node: &NodeRef<'_>, mark: char, letters: &[(char, char)], flow: &mut F
     flow.run.push_text(&shown);
 }
 
-/// A formula is its TeX where the page has it, and otherwise its letters.
+/// A formula is its TeX where the page has it and it says the same, and otherwise its letters.
 fn math(node: &NodeRef<'_>, flow: &mut Flow) {
-    let annotation = node.descendants_it().find(|inner| {
-        inner.has_name("annotation")
-            && inner.attr("encoding").is_some_and(|encoding| encoding.contains("tex"))
-    });
-    match annotation {
-        Some(annotation) => {
-            let text = annotation.text().trim().to_owned();
-            flow.run.push(Inline::Code { text });
-        }
+    match math::source(node) {
+        Some(text) => flow.run.push(Inline::Code { text }),
         None => flow.run.push_text(&node.text()),
     }
 }
@@ -405,63 +399,6 @@ fn holders_of_blocks(root: &NodeRef<'_>) -> HashSet<NodeId> {
         }
     }
     holders
-}
-
-pub(super) fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        "address"
-            | "article"
-            | "aside"
-            | "blockquote"
-            | "body"
-            | "caption"
-            | "center"
-            | "dd"
-            | "details"
-            | "dialog"
-            | "dir"
-            | "div"
-            | "dl"
-            | "dt"
-            | "fieldset"
-            | "figcaption"
-            | "figure"
-            | "footer"
-            | "form"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "header"
-            | "hgroup"
-            | "hr"
-            | "html"
-            | "legend"
-            | "li"
-            | "listing"
-            | "main"
-            | "menu"
-            | "nav"
-            | "ol"
-            | "p"
-            | "plaintext"
-            | "pre"
-            | "search"
-            | "section"
-            | "summary"
-            | "table"
-            | "tbody"
-            | "td"
-            | "tfoot"
-            | "th"
-            | "thead"
-            | "tr"
-            | "ul"
-            | "xmp"
-    )
 }
 
 fn without_links(inlines: Vec<Inline>) -> Vec<Inline> {

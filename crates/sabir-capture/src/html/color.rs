@@ -1,6 +1,8 @@
 //! Colours as CSS names them, as far as it takes to tell letters from what is behind them.
 
-use super::css::{function, share, turn};
+use super::css::{function, split_outside, words};
+use super::length::{share, turn};
+use super::space;
 
 /// Red, green, blue, and how much of it is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,8 +12,22 @@ pub(crate) struct Color([u8; 4]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     Color(Color),
-    /// A colour, but which one cannot be said.
-    Unknown,
+    /// A colour, but which one cannot be said. The same words are the same colour.
+    Unknown(Unknown),
+}
+
+/// What stands for the words of a colour that is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unknown(u32);
+
+impl Unknown {
+    pub(crate) fn of(value: &str) -> Self {
+        let letters = value.bytes().filter(|byte| !byte.is_ascii_whitespace());
+        Self(
+            letters
+                .fold(0x811c_9dc5, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193)),
+        )
+    }
 }
 
 impl Color {
@@ -19,18 +35,26 @@ impl Color {
 
     /// Reads a colour in lower case; nothing where it is none.
     pub(crate) fn read(value: &str) -> Option<Named> {
+        Self::read_at(value, 0)
+    }
+
+    fn read_at(value: &str, depth: u8) -> Option<Named> {
         let value = value.trim();
+        if depth > MOST_DEPTH {
+            return Some(Named::Unknown(Unknown::of(value)));
+        }
         if let Some(hex) = value.strip_prefix('#') {
             return Self::read_hex(hex).map(Named::Color);
         }
         if let Some((name, inner)) = function(value) {
-            return Self::read_function(name, inner);
+            return Self::read_function(name, inner, depth)
+                .map(|color| color.map_or(Named::Unknown(Unknown::of(value)), Named::Color));
         }
         match value {
             "transparent" => return Some(Named::Color(Self([0, 0, 0, 0]))),
             "canvas" => return Some(Named::Color(Self::WHITE)),
             "canvastext" => return Some(Named::Color(Self([0, 0, 0, 255]))),
-            _ if SYSTEM.contains(&value) => return Some(Named::Unknown),
+            _ if SYSTEM.contains(&value) => return Some(Named::Unknown(Unknown::of(value))),
             _ => {}
         }
         let (_, code) = NAMES.iter().find(|(name, _)| *name == value)?;
@@ -38,11 +62,24 @@ impl Color {
         Some(Named::Color(Self([red, green, blue, 255])))
     }
 
-    fn read_function(name: &str, inner: &str) -> Option<Named> {
+    /// A colour where it is known; nothing at all where the value is none.
+    fn read_function(name: &str, inner: &str, depth: u8) -> Option<Option<Self>> {
+        match name {
+            "color-mix" => return Self::mixed(inner, depth),
+            // The page is read by day.
+            "light-dark" => {
+                let day = split_outside(inner, |c| c == ',').next()?;
+                return Some(Self::read_at(day, depth + 1)?.known());
+            }
+            "contrast-color" | "device-cmyk" => return Some(None),
+            _ => {}
+        }
         let words: Vec<&str> =
-            inner.split([',', ' ', '/', '\t', '\n']).filter(|word| !word.is_empty()).collect();
-        if words.contains(&"from") || words.iter().any(|word| word.contains('(')) {
-            return Some(Named::Unknown);
+            split_outside(inner, |c| matches!(c, ',' | '/') || c.is_ascii_whitespace())
+                .filter(|word| !word.is_empty())
+                .collect();
+        if words.first() == Some(&"from") {
+            return Self::derived(name, &words[1..], depth);
         }
         // `none` is nothing of it.
         let at = |place: usize| match words.get(place) {
@@ -59,34 +96,114 @@ impl Color {
             let is_part = words.get(place).is_some_and(|word| word.ends_with('%'));
             at(place).map(|value| if is_part { value } else { value / most })
         };
-        let [red, green, blue] = match name {
+        let color = match name {
             "rgb" | "rgba" => [whole(0, 255.0)?, whole(1, 255.0)?, whole(2, 255.0)?],
-            "color" => [at(1)?, at(2)?, at(3)?],
-            "hsl" | "hsla" => from_hsl(hue(words.first()?)?, whole(1, 100.0)?, whole(2, 100.0)?),
+            "color" => {
+                let parts = [at(1)?, at(2)?, at(3)?];
+                match *words.first()? {
+                    "srgb" | "display-p3" | "a98-rgb" | "prophoto-rgb" | "rec2020" => parts,
+                    "srgb-linear" => parts.map(space::bent),
+                    "xyz" | "xyz-d65" | "xyz-d50" => space::from_xyz(parts),
+                    _ => return None,
+                }
+            }
+            "hsl" | "hsla" => {
+                space::from_hsl(hue(words.first()?)?, whole(1, 100.0)?, whole(2, 100.0)?)
+            }
             "hwb" => {
                 let (white, black) = (whole(1, 100.0)?, whole(2, 100.0)?);
-                let pure = from_hsl(hue(words.first()?)?, 1.0, 0.5);
+                let pure = space::from_hsl(hue(words.first()?)?, 1.0, 0.5);
                 match white + black {
                     sum if sum >= 1.0 => [white / sum; 3],
                     sum => pure.map(|part| part * (1.0 - sum) + white),
                 }
             }
-            "lab" | "lch" | "oklab" | "oklch" => {
-                let light = whole(0, if name.starts_with("ok") { 1.0 } else { 100.0 })?;
-                match light {
-                    light if light >= 0.99 => [1.0; 3],
-                    light if light <= 0.01 => [0.0; 3],
-                    _ if alpha <= 0.03 => [0.0; 3],
-                    _ => return Some(Named::Unknown),
-                }
+            "oklab" => {
+                space::from_oklab(whole(0, 1.0)?, scaled(&words, 1, 0.4)?, scaled(&words, 2, 0.4)?)
             }
-            "color-mix" | "light-dark" | "contrast-color" | "device-cmyk" => {
-                return Some(Named::Unknown);
+            "lab" => space::from_lab(
+                whole(0, 100.0)?,
+                scaled(&words, 1, 125.0)?,
+                scaled(&words, 2, 125.0)?,
+            ),
+            "oklch" => {
+                let (sin, cos) = (hue(words.get(2)?)? * std::f32::consts::TAU).sin_cos();
+                let chroma = scaled(&words, 1, 0.4)?;
+                space::from_oklab(whole(0, 1.0)?, chroma * cos, chroma * sin)
+            }
+            "lch" => {
+                let (sin, cos) = (hue(words.get(2)?)? * std::f32::consts::TAU).sin_cos();
+                let chroma = scaled(&words, 1, 150.0)?;
+                space::from_lab(whole(0, 100.0)?, chroma * cos, chroma * sin)
             }
             _ => return None,
         };
+        Some(Some(Self::of(color, alpha)))
+    }
+
+    fn of([red, green, blue]: [f32; 3], alpha: f32) -> Self {
         // A cast saturates, so that a wild number becomes the nearest colour.
-        Some(Named::Color(Self([red, green, blue, alpha].map(|part| (part * 255.0).round() as u8))))
+        Self([red, green, blue, alpha].map(|part| (part * 255.0).round() as u8))
+    }
+
+    /// `rgb(from white r g b / 50%)`, where the parts are taken as they are.
+    fn derived(name: &str, words: &[&str], depth: u8) -> Option<Option<Self>> {
+        let from = Self::read_at(words.first()?, depth + 1)?.known();
+        let same: &[&str] = match name {
+            "rgb" | "rgba" => &["r", "g", "b"],
+            "hsl" | "hsla" => &["h", "s", "l"],
+            "hwb" => &["h", "w", "b"],
+            "lab" | "oklab" => &["l", "a", "b"],
+            "lch" | "oklch" => &["l", "c", "h"],
+            _ => return Some(None),
+        };
+        let alpha = match words.get(4) {
+            None | Some(&"alpha") => Some(None),
+            Some(word) => share(word).map(Some),
+        };
+        let (Some(from), Some(alpha)) = (from, alpha) else { return Some(None) };
+        let [red, green, blue, held] = from.0;
+        let alpha = alpha.map_or(held, |alpha| (alpha * 255.0).round() as u8);
+        let is_clear = Self([red, green, blue, alpha]).is_clear();
+        let is_same = words.get(1..4) == Some(same) || is_clear;
+        Some(is_same.then_some(Self([red, green, blue, alpha])))
+    }
+
+    /// `in oklab, red 20%, blue`.
+    fn mixed(inner: &str, depth: u8) -> Option<Option<Self>> {
+        let parts: Vec<&str> = split_outside(inner, |c| c == ',').map(str::trim).collect();
+        let (way, parts) = match *parts.as_slice() {
+            [way, one, other] => (way.strip_prefix("in ")?.trim(), [one, other]),
+            [one, other] => ("oklab", [one, other]),
+            _ => return None,
+        };
+        let read = |part: &str| {
+            let percent = words(part).find(|word| word.ends_with('%') || word.starts_with("calc("));
+            let color = words(part).find_map(|word| Self::read_at(word, depth + 1))?;
+            Some((color.known(), percent.and_then(share)))
+        };
+        let ((one, first), (other, second)) = (read(parts[0])?, read(parts[1])?);
+        let (first, second) = match (first, second) {
+            (None, None) => (0.5, 0.5),
+            (Some(first), None) => (first, 1.0 - first),
+            (None, Some(second)) => (1.0 - second, second),
+            (Some(first), Some(second)) => (first, second),
+        };
+        let sum = first + second;
+        if sum <= 0.0 || !sum.is_finite() {
+            return None;
+        }
+        // What is missing to a whole is clear.
+        let (share, rest) = (second / sum, sum.min(1.0));
+        let mix = match (one, other) {
+            (Some(one), _) if share <= 0.0 => one,
+            (_, Some(other)) if share >= 1.0 => other,
+            (Some(one), Some(other)) => space::mix(one.0, other.0, share, way).map(Self)?,
+            // Nearly nothing of what is known may still be nearly everything that is seen.
+            _ => return Some(None),
+        };
+        let [red, green, blue, alpha] = mix.0;
+        Some(Some(Self([red, green, blue, (f32::from(alpha) * rest).round() as u8])))
     }
 
     fn read_hex(hex: &str) -> Option<Self> {
@@ -108,9 +225,39 @@ impl Color {
         self.0[3] < 10
     }
 
-    /// Whether text in this colour cannot be told from that background.
-    pub(crate) fn vanishes_on(self, background: Self) -> bool {
-        self.0.iter().zip(background.0).take(3).all(|(a, b)| a.abs_diff(b) <= 8)
+    /// As it looks on a background where only a `share` of it is seen.
+    fn on(self, background: Self, share: f32) -> Self {
+        let share = share * f32::from(self.0[3]) / 255.0;
+        let mut mixed = background.0;
+        for (part, own) in mixed.iter_mut().zip(self.0).take(3) {
+            *part = (f32::from(*part) * (1.0 - share) + f32::from(own) * share).round() as u8;
+        }
+        Self(mixed)
+    }
+
+    /// Whether it covers what is behind it only in part.
+    pub(crate) fn is_thin(self) -> bool {
+        self.0[3] < 255
+    }
+
+    /// As it looks on what is behind it.
+    pub(crate) fn laid_on(self, background: Self) -> Self {
+        self.on(background, 1.0)
+    }
+
+    /// Whether text in this colour, of which a `share` is seen, cannot be told from that background.
+    pub(crate) fn vanishes_on(self, background: Self, share: f32) -> bool {
+        let seen = self.on(background, share);
+        seen.0.iter().zip(background.0).take(3).all(|(a, b)| a.abs_diff(b) <= NEAR)
+    }
+}
+
+impl Named {
+    fn known(self) -> Option<Color> {
+        match self {
+            Self::Color(color) => Some(color),
+            Self::Unknown(_) => None,
+        }
     }
 }
 
@@ -119,14 +266,19 @@ fn hue(word: &str) -> Option<f32> {
     if word == "none" { Some(0.0) } else { turn(word) }
 }
 
-fn from_hsl(hue: f32, saturation: f32, light: f32) -> [f32; 3] {
-    let (saturation, light) = (saturation.clamp(0.0, 1.0), light.clamp(0.0, 1.0));
-    let reach = saturation * light.min(1.0 - light);
-    [0.0_f32, 8.0, 4.0].map(|place| {
-        let at = (place + hue * 12.0).rem_euclid(12.0);
-        light - reach * (at - 3.0).min(9.0 - at).clamp(-1.0, 1.0)
-    })
+/// A number, or a part of a hundred of `most`.
+fn scaled(words: &[&str], place: usize, most: f32) -> Option<f32> {
+    match *words.get(place)? {
+        "none" => Some(0.0),
+        word if word.ends_with('%') => share(word).map(|part| part * most),
+        word => share(word),
+    }
 }
+
+/// Colours as near as this look the same.
+const NEAR: u8 = 8;
+
+const MOST_DEPTH: u8 = 6;
 
 /// What the system of the reader decides.
 const SYSTEM: &[&str] = &[

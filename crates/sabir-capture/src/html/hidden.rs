@@ -4,24 +4,27 @@
 use std::borrow::Cow;
 
 use dom_query::{Document, Element, NodeData, NodeRef};
-use html5ever::Attribute;
+use html5ever::{Attribute, ns};
 
-use super::color::Color;
+use super::around::Around;
 use super::invisible::visible_text;
+use super::math;
 use super::sheet::{Sheet, Verdict};
-use super::style::{Background, Look, Size, TextColor, declarations};
+use super::style::Look;
 use super::table::mark_align;
-use super::value::FAINT;
 
 /// Removes hidden elements and characters, and what is never shown as text. `noscript` stays: whoever looks for
 /// signs of a script-made page needs it, and removes it.
 pub(crate) fn remove_hidden(dom: &Document, sheet: &Sheet) {
-    let view = View { sheet, has_foreign_sheets: has_foreign_sheets(dom) };
-    let mut open = vec![(dom.root(), Around::default())];
+    let view = View { sheet };
+    let mut open = vec![(dom.root(), Around::new(sheet))];
+    // Elements whose own letters are not seen; others in them may be.
+    let mut unseen = Vec::new();
+    let mut formulas = Vec::new();
     while let Some((node, around)) = open.pop() {
         let mut around = around;
         if node.is_text() {
-            match around.hides_text(&view) {
+            match around.hides_text() {
                 true => node.remove_from_parent(),
                 false => clean_text(&node),
             }
@@ -34,15 +37,41 @@ pub(crate) fn remove_hidden(dom: &Document, sheet: &Sheet) {
                 node.remove_from_parent();
                 continue;
             }
+            if around.is_invisible() {
+                unseen.push(node);
+            }
             node.remove_attr("aria-hidden");
             close_details(&node);
             close_host(&node);
+            math::close(&node);
+            if node.has_name("math") {
+                formulas.push(node);
+            }
             if node.has_name("td") || node.has_name("th") {
                 mark_align(&node);
             }
         }
         open.extend(node.children_it(true).map(|child| (child, around)));
     }
+    // From the inside out, what nothing is left in goes.
+    for node in unseen.into_iter().rev() {
+        if node.children_it(false).all(|child| is_blank(&child)) && !is_cell(&node) {
+            node.remove_from_parent();
+        }
+    }
+    formulas.iter().for_each(math::mark_source);
+}
+
+/// Without its cells a table falls apart.
+fn is_cell(node: &NodeRef<'_>) -> bool {
+    ["td", "th", "html", "body"].iter().any(|name| node.has_name(name))
+}
+
+fn is_blank(node: &NodeRef<'_>) -> bool {
+    node.query_or(false, |inner| match &inner.data {
+        NodeData::Text { contents } => contents.trim().is_empty(),
+        _ => false,
+    })
 }
 
 /// Takes the characters out of a text that nobody sees.
@@ -58,59 +87,6 @@ fn clean_text(node: &NodeRef<'_>) {
 
 struct View<'a> {
     sheet: &'a Sheet,
-    has_foreign_sheets: bool,
-}
-
-/// What the elements around a text say about how it looks.
-#[derive(Clone, Copy)]
-struct Around {
-    text: TextColor,
-    background: Background,
-    size: Size,
-    /// Of all elements around, one on the other.
-    opacity: f32,
-}
-
-impl Default for Around {
-    fn default() -> Self {
-        Self {
-            text: TextColor::Unknown,
-            background: Background::Inherited,
-            size: Size::Seen,
-            opacity: 1.0,
-        }
-    }
-}
-
-impl Around {
-    fn add(&mut self, look: &Look) {
-        self.opacity *= look.opacity();
-        self.size = look.size().unwrap_or(self.size);
-        match look.color() {
-            TextColor::Inherited => {}
-            color => self.text = color,
-        }
-        match look.background() {
-            Background::Inherited => {}
-            background => self.background = background,
-        }
-    }
-
-    /// Whether letters are too small here, or have the colour of what is behind them.
-    fn hides_text(&self, view: &View<'_>) -> bool {
-        let background = match self.background {
-            Background::Color(color) => Some(color),
-            // Nothing in the page sets one, so that it is white, unless a sheet from elsewhere does.
-            Background::Inherited if !view.has_foreign_sheets => Some(Color::WHITE),
-            Background::Inherited | Background::Unknown => None,
-        };
-        let vanishes = match (self.text, background) {
-            (TextColor::Clear, _) => true,
-            (TextColor::Color(text), Some(background)) => text.vanishes_on(background),
-            _ => false,
-        };
-        self.size == Size::Tiny || vanishes || self.opacity <= FAINT
-    }
 }
 
 impl View<'_> {
@@ -119,9 +95,13 @@ impl View<'_> {
         if matches!(name, "html" | "body") {
             // Scripts show a body that waits for them; what it says about its texts holds.
             self.look(node, element, around);
+            around.show();
             return false;
         }
-        if is_never_text(name) || is_hidden_by_attribute(name, &element.attrs) {
+        if is_never_text(name)
+            || math::is_hidden(node, element)
+            || is_hidden_by_attribute(name, &element.attrs)
+        {
             return true;
         }
         if is_decoration(node, element) {
@@ -134,8 +114,9 @@ impl View<'_> {
     fn look(&self, node: &NodeRef<'_>, element: &Element, around: &mut Around) -> bool {
         let mut look = Look::default();
         let verdict = self.sheet.add_to(&mut look, node, element);
-        let inline = declarations(&presentation(element), self.sheet.variables());
+        let inline = self.sheet.inline(&presentation(element));
         inline.into_iter().for_each(|declaration| look.add(declaration));
+        let look = look.settled(self.sheet.keyframes());
         around.add(&look);
         verdict == Verdict::Hidden || look.is_hidden()
     }
@@ -150,6 +131,15 @@ fn presentation(element: &Element) -> String {
             "bgcolor" => style.insert_str(0, &format!("background:{};", &attribute.value)),
             "color" if &*element.name.local == "font" => {
                 style.insert_str(0, &format!("color:{};", &attribute.value));
+            }
+            name if element.name.ns == ns!(mathml) => {
+                let property = match name {
+                    "mathcolor" => "color",
+                    "mathbackground" => "background",
+                    "mathsize" => "font-size",
+                    _ => continue,
+                };
+                style.insert_str(0, &format!("{property}:{};", &attribute.value));
             }
             _ => {}
         }
@@ -267,21 +257,4 @@ fn close_host(node: &NodeRef<'_>) {
             child.remove_from_parent();
         }
     }
-}
-
-/// The sheets that stand in the page.
-pub(crate) fn read_sheet(dom: &Document) -> Sheet {
-    let root = dom.root();
-    let elements = || root.descendants_it();
-    let texts: Vec<_> =
-        elements().filter(|node| node.has_name("style")).map(|node| node.text()).collect();
-    let inline: Vec<_> = elements().filter_map(|node| node.attr("style")).collect();
-    Sheet::read(texts.iter().map(|text| &**text), inline.iter().map(|text| &**text))
-}
-
-fn has_foreign_sheets(dom: &Document) -> bool {
-    dom.root().descendants_it().any(|node| {
-        node.has_name("link")
-            && node.attr("rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet"))
-    })
 }

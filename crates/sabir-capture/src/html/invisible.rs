@@ -1,76 +1,55 @@
-//! Characters that nobody sees and a model reads. What a script or a picture needs to be shown right
-//! stays.
+//! Text without characters that nobody sees and a model reads. What a script or a picture needs to be
+//! shown right stays. Which characters those are it does not know.
 
 use std::borrow::Cow;
+
+use sabir_base::text::{Unseen, unseen};
 
 /// The text as a person sees it: without characters of no width, marks that turn the direction of
 /// writing, tags, fillers, soft hyphens, glyphs that only one font knows, and control characters but
 /// line ends and tabs. Joiners stay inside of words whose script needs them and between pictures;
 /// selectors of variants stay behind pictures.
 pub fn visible_text(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_suspect) {
+    if !text.contains(|c| unseen(c).is_some()) {
         return Cow::Borrowed(text);
     }
     let mut seen = String::with_capacity(text.len());
     let mut before = None;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        let kept = match letter {
-            ZWNJ | ZWJ => {
+        let kept = match unseen(letter) {
+            Some(Unseen::Joiner) => {
                 let joins = |c: char| is_joining(c) || (letter == ZWJ && is_picture(c));
                 let next = letters.peek().copied();
                 (before.is_some_and(joins) && next.is_some_and(joins)).then_some(letter)
             }
-            '\u{FE0E}' | '\u{FE0F}' => before.is_some_and(is_picture).then_some(letter),
-            '\u{2028}' | '\u{2029}' | '\u{85}' => Some('\n'),
+            // A selector belongs to the picture before it, which may be joined to the next one.
+            Some(Unseen::Selector) => {
+                let is_kept = is_of_pictures(letter) && before.is_some_and(is_picture);
+                seen.extend(is_kept.then_some(letter));
+                continue;
+            }
+            Some(Unseen::Mark) => {
+                matches!(letter, '\u{2028}' | '\u{2029}' | '\u{85}').then_some('\n')
+            }
             // Blank, but as wide as a letter.
-            '\u{2800}' | '\u{3164}' | '\u{FFA0}' => Some(' '),
-            letter if is_suspect(letter) => None,
-            letter => Some(letter),
+            Some(Unseen::Filler | Unseen::Blank) => Some(' '),
+            Some(Unseen::Private) => None,
+            None => Some(letter),
         };
         if let Some(kept) = kept {
             seen.push(kept);
-            // A selector belongs to the picture before it, which may be joined to the next one.
-            if !matches!(kept, '\u{FE0E}' | '\u{FE0F}') {
-                before = Some(kept);
-            }
+            before = Some(kept);
         }
     }
     Cow::Owned(seen)
 }
 
-const ZWNJ: char = '\u{200C}';
 const ZWJ: char = '\u{200D}';
 
-/// Whether a character has to be looked at.
-fn is_suspect(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        // Nearly every text is full of these.
-        ' '..='~' => false,
-        '\u{AD}'
-        | '\u{34F}'
-        | '\u{61C}'
-        | '\u{115F}'
-        | '\u{1160}'
-        | '\u{17B4}'
-        | '\u{17B5}'
-        | '\u{180B}'..='\u{180F}'
-        | '\u{200B}'..='\u{200F}'
-        | '\u{2028}'..='\u{202E}'
-        | '\u{2060}'..='\u{206F}'
-        | '\u{2800}'
-        | '\u{3164}'
-        | '\u{E000}'..='\u{F8FF}'
-        | '\u{FE00}'..='\u{FE0F}'
-        | '\u{FEFF}'
-        | '\u{FFA0}'
-        | '\u{FFF0}'..='\u{FFFB}'
-        | '\u{1BCA0}'..='\u{1BCA3}'
-        | '\u{1D173}'..='\u{1D17A}'
-        | '\u{E0000}'..='\u{10FFFF}' => true,
-        c => c.is_control(),
-    }
+/// The selectors that pictures need: as text, or as a picture.
+fn is_of_pictures(selector: char) -> bool {
+    matches!(selector, '\u{FE0E}' | '\u{FE0F}')
 }
 
 /// Letters of scripts that change their shape next to each other: Arabic to Mongolian, the scripts

@@ -1,7 +1,8 @@
 //! Whether what stands in a block like `@media` holds on an ordinary screen. What is not known is
 //! taken to hold.
 
-use super::css::{Length, split_outside};
+use super::css::split_outside;
+use super::length::Length;
 
 /// Whether the rules in a block with this head hold.
 pub(super) fn is_entered(head: &str) -> bool {
@@ -13,6 +14,19 @@ pub(super) fn is_entered(head: &str) -> bool {
         "@supports" | "@layer" | "@container" | "@scope" => true,
         _ => false,
     }
+}
+
+/// Whether a list of queries holds; one without any does.
+pub(super) fn is_met(queries: &str) -> bool {
+    let queries = queries.to_ascii_lowercase();
+    queries.trim().is_empty() || split_outside(&queries, |c| c == ',').any(holds)
+}
+
+/// The name of the frames whose block this is the head of.
+pub(super) fn keyframes(head: &str) -> Option<&str> {
+    let (at, name) = head.split_once(|c: char| c.is_ascii_whitespace() || c == '"')?;
+    let at = at.to_ascii_lowercase();
+    at.ends_with("keyframes").then(|| name.trim().trim_matches('"'))
 }
 
 /// One query: `only screen and (min-width: 600px)`.
@@ -95,7 +109,7 @@ fn side(name: &str) -> Option<f32> {
 }
 
 fn pixels(value: &str) -> Option<f32> {
-    Length::read(value.trim()).map(|length| length.pixels)
+    Length::read(value.trim()).map(|length| length.pixels())
 }
 
 #[cfg(test)]

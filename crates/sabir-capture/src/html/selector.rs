@@ -47,6 +47,14 @@ pub(super) enum Unread {
     NotKnown,
 }
 
+/// Whether the page has scripts, which may define elements of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Scripts {
+    #[default]
+    Absent,
+    Present,
+}
+
 /// How an element stands to the one that was named after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
@@ -66,7 +74,12 @@ struct Compound {
     places: Vec<Place>,
     any: Vec<Selectors>,
     none: Vec<Selectors>,
+    /// What must stand below it, beside it or behind it.
+    has: Vec<Vec<(Relation, Selectors)>>,
     is_root: bool,
+    is_empty: bool,
+    /// Of a kind that a browser knows without scripts.
+    is_defined: bool,
     specificity: u32,
 }
 
@@ -78,18 +91,41 @@ struct Test {
 }
 
 /// Which child: `an + b`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Place {
     a: i32,
     b: i32,
     from_end: bool,
     of_type: bool,
+    /// Only children that match are counted.
+    of: Option<Selectors>,
 }
 
 impl Selector {
     /// Reads one selector; `&` in it, or what is around it, is `outer`.
-    pub(super) fn read(text: &str, outer: Option<&Selectors>) -> Result<Self, Unread> {
-        Reader { outer, depth: 0 }.selector(text)
+    pub(super) fn read(
+        text: &str,
+        outer: Option<&Selectors>,
+        scripts: Scripts,
+    ) -> Result<Self, Unread> {
+        Reader { outer, depth: 0, scripts }.selector(text)
+    }
+
+    /// The keys of a list of selectors that cannot be read whole. Those that never hold have none.
+    pub(super) fn keys_of(list: &str) -> Vec<String> {
+        let mut keys = Vec::new();
+        for text in split_outside(list, |c| c == ',') {
+            let is_between = |c: char| c.is_ascii_whitespace() || matches!(c, '>' | '+' | '~');
+            let last = split_outside(text.trim(), is_between).last().unwrap_or_default();
+            let last = split_outside(last, |c| c == ':').next().unwrap_or_default();
+            match Self::read(text, None, Scripts::Absent) {
+                Err(Unread::NeverHolds) if !text.trim_start().starts_with(is_between) => {}
+                _ => keys.push(
+                    Self::read(last, None, Scripts::Absent).map_or("*".into(), |it| it.key()),
+                ),
+            }
+        }
+        keys
     }
 
     /// What an element must have: its id (`#x`), one of its classes (`.x`), its name, or nothing.
@@ -163,9 +199,14 @@ impl Compound {
         let holds = |list: &Selectors| list.iter().any(|one| one.matches(node, element, budget));
         self.has(&element.name.local, &element.attrs)
             && (!self.is_root || node.parent().is_none_or(|parent| !parent.is_element()))
+            && (!self.is_empty || node.children_it(false).next().is_none())
             && self.places.iter().all(|place| place.holds(node, element, budget))
             && self.any.iter().all(holds)
             && !self.none.iter().any(holds)
+            && self
+                .has
+                .iter()
+                .all(|ways| ways.iter().any(|(relation, list)| has(node, *relation, list, budget)))
     }
 
     fn has(&self, name: &str, attributes: &[Attribute]) -> bool {
@@ -173,6 +214,7 @@ impl Compound {
             attributes.iter().find(|attr| *attr.name.local == *name).map(|attr| &*attr.value)
         };
         self.name.as_ref().is_none_or(|own| own == name)
+            && (!self.is_defined || !name.contains('-'))
             && self.ids.iter().all(|id| attribute("id") == Some(id))
             && (self.classes.is_empty()
                 || attribute("class").is_some_and(|held| {
@@ -183,6 +225,33 @@ impl Compound {
                 .attributes
                 .iter()
                 .all(|test| attribute(&test.name).is_some_and(|it| test.holds(it)))
+    }
+}
+
+/// Whether one of these stands to an element like this.
+fn has(node: &NodeRef<'_>, relation: Relation, list: &Selectors, budget: &Budget) -> bool {
+    let fits = |at: &NodeRef<'_>| {
+        budget.spend(1)
+            && at
+                .element_ref()
+                .is_some_and(|element| list.iter().any(|one| one.matches(at, &element, budget)))
+    };
+    let mut siblings = std::iter::successors(node.next_sibling(), NodeRef::next_sibling);
+    match relation {
+        Relation::Parent => node.children_it(false).any(|at| fits(&at)),
+        Relation::Previous => siblings.find(NodeRef::is_element).is_some_and(|at| fits(&at)),
+        Relation::Earlier => siblings.any(|at| fits(&at)),
+        Relation::Ancestor | Relation::Itself => {
+            for at in node.descendants_it() {
+                if fits(&at) {
+                    return true;
+                }
+                if budget.is_spent() {
+                    return false;
+                }
+            }
+            false
+        }
     }
 }
 
@@ -208,7 +277,13 @@ impl Test {
 }
 
 impl Place {
-    fn holds(self, node: &NodeRef<'_>, element: &Element, budget: &Budget) -> bool {
+    fn holds(&self, node: &NodeRef<'_>, element: &Element, budget: &Budget) -> bool {
+        let is_of = |at: &NodeRef<'_>, it: &Element| {
+            self.of.as_ref().is_none_or(|list| list.iter().any(|one| one.matches(at, it, budget)))
+        };
+        if !is_of(node, element) {
+            return false;
+        }
         let mut at = *node;
         let mut count: i32 = 1;
         loop {
@@ -218,8 +293,9 @@ impl Place {
                 return false;
             }
             at = next;
-            let counts =
-                at.element_ref().is_some_and(|it| !self.of_type || it.name == element.name);
+            let counts = at
+                .element_ref()
+                .is_some_and(|it| (!self.of_type || it.name == element.name) && is_of(&at, &it));
             count += i32::from(counts);
         }
         match self.a {
@@ -245,13 +321,14 @@ impl Place {
                 None => (0, number(text)?),
             },
         };
-        Some(Self { a, b, from_end, of_type })
+        Some(Self { a, b, from_end, of_type, of: None })
     }
 }
 
 struct Reader<'a> {
     outer: Option<&'a Selectors>,
     depth: u8,
+    scripts: Scripts,
 }
 
 impl Reader<'_> {
@@ -259,7 +336,7 @@ impl Reader<'_> {
         if self.depth >= MOST_DEPTH {
             return Err(Unread::NotKnown);
         }
-        let inner = Reader { outer: self.outer, depth: self.depth + 1 };
+        let inner = Reader { depth: self.depth + 1, ..*self };
         let mut found = Vec::new();
         for part in split_outside(text, |c| c == ',') {
             match inner.selector(part) {
@@ -382,8 +459,19 @@ impl Reader<'_> {
         };
         let name = real(name).to_ascii_lowercase();
         let place = |from_end, of_type| {
-            Place::read(inner, from_end, of_type).ok_or(Unread::NotKnown).map(Some)
+            let (inner, of) = match inner.split_once(" of ") {
+                Some((place, of)) => (place, Some(Selectors::from(self.list(of)?))),
+                None => (inner, None),
+            };
+            let place = Place::read(inner, from_end, of_type).ok_or(Unread::NeverHolds)?;
+            Ok(Some(Place { of, ..place }))
         };
+        if let Some((any, none)) = said_otherwise(&name) {
+            compound.any.push(self.list(any)?.into());
+            compound.none.push(self.list(none)?.into());
+            compound.specificity += 100;
+            return Ok(length);
+        }
         let only = |text, from_end, of_type| Ok(Place::read(text, from_end, of_type));
         let place: Result<Option<Place>, Unread> = match name.as_str() {
             "is" | "where" | "matches" | "-webkit-any" => {
@@ -417,15 +505,55 @@ impl Reader<'_> {
             "nth-last-child" => place(true, false),
             "nth-of-type" => place(false, true),
             "nth-last-of-type" => place(true, true),
-            "any-link" | "link" => {
-                let test = Test { name: "href".into(), operator: None, value: String::new() };
-                compound.attributes.push(test);
+            "has" => {
+                let mut ways = Vec::new();
+                for part in split_outside(inner, |c| c == ',') {
+                    let part = part.trim();
+                    let relation = match part.bytes().next() {
+                        Some(b'>') => Relation::Parent,
+                        Some(b'+') => Relation::Previous,
+                        Some(b'~') => Relation::Earlier,
+                        _ => Relation::Ancestor,
+                    };
+                    let list: Selectors =
+                        self.list(part.trim_start_matches(['>', '+', '~']))?.into();
+                    ways.push((relation, list));
+                }
+                let specificity = ways.iter().map(|(_, list)| most_specific(list)).max();
+                compound.specificity += specificity.unwrap_or_default();
+                compound.has.push(ways);
+                return Ok(length);
+            }
+            "empty" => {
+                compound.is_empty = true;
                 Ok(None)
             }
-            // These hold for nearly every element.
-            "lang" | "dir" | "defined" | "scope" | "read-only" => Ok(None),
-            name if STATES.contains(&name) || name.starts_with('-') => Err(Unread::NeverHolds),
-            _ => Err(Unread::NotKnown),
+            "defined" => {
+                compound.is_defined = self.scripts == Scripts::Absent;
+                Ok(None)
+            }
+            "lang" => {
+                let language = inner.trim().trim_matches('"').trim_start_matches('*');
+                let language = name_at(language).unwrap_or_default();
+                compound
+                    .any
+                    .push(self.list(&format!("[lang|={language}],[lang|={language}] *"))?.into());
+                Ok(None)
+            }
+            "dir" => {
+                let list: Selectors = self.list("[dir=rtl],[dir=rtl] *")?.into();
+                match inner.trim().eq_ignore_ascii_case("rtl") {
+                    true => compound.any.push(list),
+                    false => compound.none.push(list),
+                }
+                Ok(None)
+            }
+            "scope" => {
+                compound.is_root = true;
+                Ok(None)
+            }
+            // What holds when somebody does something, or is of no element; and what no browser knows.
+            _ => Err(Unread::NeverHolds),
         };
         compound.places.extend(place?);
         compound.specificity += 100;
@@ -468,46 +596,26 @@ fn read_test(text: &str) -> Result<Test, Unread> {
     Ok(Test { name, operator, value: real(value) })
 }
 
-/// What only holds when somebody does something, or is of no element.
-const STATES: &[&str] = &[
-    "hover",
-    "active",
-    "focus",
-    "focus-within",
-    "focus-visible",
-    "visited",
-    "target",
-    "checked",
-    "indeterminate",
-    "disabled",
-    "enabled",
-    "required",
-    "optional",
-    "valid",
-    "invalid",
-    "user-valid",
-    "user-invalid",
-    "in-range",
-    "out-of-range",
-    "placeholder-shown",
-    "autofill",
-    "default",
-    "fullscreen",
-    "modal",
-    "picture-in-picture",
-    "playing",
-    "paused",
-    "open",
-    "popover-open",
-    "host",
-    "host-context",
-    "before",
-    "after",
-    "first-line",
-    "first-letter",
-    "read-write",
-    "empty",
-];
+/// States that fields of forms and their like are in before somebody does something: what an element
+/// has to be, and what not.
+fn said_otherwise(state: &str) -> Option<(&'static str, &'static str)> {
+    Some(match state {
+        "any-link" | "link" => ("[href]", ""),
+        "checked" => ("input[checked],option[selected]", ""),
+        "disabled" => ("[disabled]", ""),
+        "enabled" => ("input,button,select,textarea,option,optgroup,fieldset", "[disabled]"),
+        "required" => ("[required]", ""),
+        "optional" => ("input,select,textarea", "[required]"),
+        "valid" => ("input,select,textarea,button,form,fieldset", "[required]"),
+        "invalid" => ("[required]", "[value]"),
+        "placeholder-shown" => ("[placeholder]", "[value]"),
+        "default" => ("[checked],option[selected],button,[type=submit]", ""),
+        "read-write" => ("input,textarea,[contenteditable]", "[readonly],[disabled]"),
+        "read-only" => ("*", "input,textarea,[contenteditable]"),
+        "open" => ("details[open],dialog[open],select[open]", ""),
+        _ => return None,
+    })
+}
 
 const MOST_PARTS: usize = 12;
 const MOST_DEPTH: u8 = 6;

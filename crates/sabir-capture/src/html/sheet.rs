@@ -10,10 +10,12 @@ use std::sync::Arc;
 use dom_query::{Element, NodeRef};
 use html5ever::Attribute;
 
+use super::animation::Keyframes;
 use super::css::{plain, split_outside};
 use super::media_query;
-use super::selector::{Budget, Selector, Selectors, Unread};
-use super::style::{Declaration, Look, Variables};
+use super::selector::{Budget, Scripts, Selector, Selectors, Unread};
+use super::style::{Declaration, Look, declarations};
+use super::variables::Variables;
 
 /// Rules that say something about what is seen.
 #[derive(Debug, Default)]
@@ -28,6 +30,10 @@ pub(crate) struct Sheet {
     hasher: RandomState,
     budget: Budget,
     variables: Variables,
+    keyframes: Keyframes,
+    scripts: Scripts,
+    /// Whether there are others that would have to be fetched.
+    has_others: bool,
     is_cut: Cell<bool>,
 }
 
@@ -39,38 +45,79 @@ struct Rule {
 
 /// A block that is not closed yet.
 struct Open {
-    /// Whom the declarations in it are for; nobody where it is skipped.
-    selectors: Option<Selectors>,
-    is_skipped: bool,
-    /// What hides, but for whom could not be read.
-    is_unread: bool,
-    look: Look,
+    kind: Kind,
+    /// How many rules are around it.
+    rules: usize,
+    /// What it says, if it says anything.
+    look: Option<Box<Look>>,
+}
+
+#[derive(Clone)]
+enum Kind {
+    /// Nothing in it counts.
+    Skipped,
+    /// A condition that holds: what is in it is for whom it was for before.
+    Group(Option<Selectors>),
+    /// For these, and for those with these keys if nobody knows better.
+    Rule(Selectors, Vec<String>),
+    /// A rule in too many rules, or in one for nobody knows whom. The keys of those it may be for.
+    Unread(Vec<String>),
+    Keyframes(Arc<str>),
+    Frame {
+        name: Arc<str>,
+        head: String,
+    },
+}
+
+impl Kind {
+    fn selectors(&self) -> Option<&Selectors> {
+        match self {
+            Self::Group(selectors) => selectors.as_ref(),
+            Self::Rule(selectors, _) => Some(selectors),
+            _ => None,
+        }
+    }
 }
 
 impl Sheet {
-    /// Reads the texts of all `style` elements, in their order. `inline` are the texts of attributes,
-    /// which may set variables.
-    pub(crate) fn read<'a>(
-        texts: impl Iterator<Item = &'a str> + Clone,
-        inline: impl Iterator<Item = &'a str>,
-    ) -> Self {
-        let mut sheet = Self { budget: Budget::new(MOST_COMPARISONS), ..Self::default() };
-        let texts: Vec<_> = texts.map(plain).collect();
-        for text in &texts {
-            sheet.variables.read(text);
-        }
-        for text in inline.filter(|text| text.contains("--") || text.contains('\\')) {
-            sheet.variables.read(&plain(text));
-        }
+    /// Reads the texts of all sheets, in their order; [`plain`] has read them. Values that the rules
+    /// ask for are in `variables`.
+    pub(crate) fn read(texts: &[String], variables: Variables, scripts: Scripts) -> Self {
+        let mut sheet =
+            Self { budget: Budget::new(MOST_COMPARISONS), variables, scripts, ..Self::default() };
         sheet.is_cut.set(sheet.variables.is_cut);
-        for text in &texts {
+        for text in texts {
             sheet.read_rules(text);
         }
         sheet
     }
 
-    pub(crate) fn variables(&self) -> &Variables {
-        &self.variables
+    /// The same sheet, beside others that would have to be fetched, if there are any.
+    pub(crate) fn beside_others(self, has_others: bool) -> Self {
+        Self { has_others, ..self }
+    }
+
+    /// Whether nothing but this sheet says how the page looks.
+    pub(crate) fn is_alone(&self) -> bool {
+        !self.has_others
+    }
+
+    /// What a `style` attribute says.
+    pub(crate) fn inline(&self, style: &str) -> Vec<Declaration> {
+        declarations(style, &self.variables)
+    }
+
+    /// Whether a `style` attribute alone hides its element.
+    pub(crate) fn hides_inline(&self, style: &str) -> bool {
+        let mut variables = Variables::default();
+        variables.read(&plain(style));
+        [&variables, &self.variables].iter().any(|variables| {
+            Look::of(&declarations(style, variables)).settled(&self.keyframes).hides_alone()
+        })
+    }
+
+    pub(crate) fn keyframes(&self) -> &Keyframes {
+        &self.keyframes
     }
 
     /// Whether there was more than could be read or compared.
@@ -105,7 +152,8 @@ impl Sheet {
         found.sort_by_key(|at| (self.rules[*at].selector.specificity, *at));
         found.dedup();
         for at in found {
-            self.rules[at].declarations.iter().for_each(|declaration| look.add(*declaration));
+            let declarations = self.rules[at].declarations.iter();
+            declarations.for_each(|declaration| look.add(declaration.clone()));
         }
         Verdict::Known
     }
@@ -122,7 +170,8 @@ impl Sheet {
             for at in self.by_key.get(key).into_iter().flatten() {
                 let rule = &self.rules[*at];
                 let may = !self.budget.spend(1) || rule.selector.may_match(name, attributes);
-                if may && Look::of(&rule.declarations).hides_alone() {
+                let look = || Look::of(&rule.declarations).settled(&self.keyframes);
+                if may && look().hides_alone() {
                     hides = true;
                     return;
                 }
@@ -160,30 +209,25 @@ impl Sheet {
                 b';' | b'}' | b'{' => {
                     let piece = text[from..at].trim();
                     from = at + 1;
-                    match byte {
-                        b'{' => open.push(self.enter(piece, open.last())),
-                        _ => {
-                            if let Some(block) = open.last_mut().filter(|block| !block.is_skipped) {
-                                block.look.read(piece, &self.variables);
-                            }
-                            if byte == b'}'
-                                && let Some(block) = open.pop()
-                            {
-                                self.add(block);
-                            }
-                        }
+                    if byte == b'{' {
+                        open.push(self.enter(piece, open.last()));
+                        continue;
                     }
-                    if open.len() > MOST_BLOCKS {
-                        self.is_cut.set(true);
-                        break;
+                    if let Some(block) = open.last_mut() {
+                        block.declare(piece, &self.variables);
+                    }
+                    if byte == b'}'
+                        && let Some(block) = open.pop()
+                    {
+                        self.add(block);
                     }
                 }
                 _ => {}
             }
         }
         // What is open at the end is closed there.
-        if let Some(block) = open.last_mut().filter(|block| !block.is_skipped) {
-            block.look.read(&text[from..], &self.variables);
+        if let Some(block) = open.last_mut() {
+            block.declare(&text[from..], &self.variables);
         }
         while let Some(block) = open.pop() {
             self.add(block);
@@ -191,38 +235,70 @@ impl Sheet {
     }
 
     fn enter(&mut self, head: &str, outer: Option<&Open>) -> Open {
-        let around = outer.and_then(|outer| outer.selectors.clone());
-        let is_skipped = outer.is_some_and(|outer| outer.is_skipped);
-        let block = Open { selectors: None, is_skipped, is_unread: false, look: Look::default() };
-        if is_skipped {
-            return block;
+        let rules = outer.map_or(0, |outer| outer.rules);
+        let block = |kind| Open { kind, rules, look: None };
+        match outer.map(|outer| &outer.kind) {
+            Some(Kind::Skipped | Kind::Frame { .. }) => return block(Kind::Skipped),
+            Some(Kind::Keyframes(name)) => {
+                return block(Kind::Frame { name: name.clone(), head: head.to_owned() });
+            }
+            _ => {}
         }
+        let around = outer.and_then(|outer| outer.kind.selectors());
         if head.starts_with('@') {
-            return match media_query::is_entered(head) {
-                true => Open { selectors: around, ..block },
-                false => Open { is_skipped: true, ..block },
-            };
+            if let Some(name) = media_query::keyframes(head) {
+                return block(Kind::Keyframes(self.keyframes.open(name).into()));
+            }
+            return block(match (media_query::is_entered(head), outer.map(|outer| &outer.kind)) {
+                (true, Some(Kind::Unread(keys))) => Kind::Unread(keys.clone()),
+                (true, _) => Kind::Group(around.cloned()),
+                (false, _) => Kind::Skipped,
+            });
+        }
+        let rule = |kind| Open { kind, rules: rules + 1, look: None };
+        let is_in_unread = match outer.map(|outer| &outer.kind) {
+            Some(Kind::Unread(_)) => true,
+            Some(Kind::Rule(_, unread)) => !unread.is_empty(),
+            _ => false,
+        };
+        if rules >= MOST_NESTED || is_in_unread {
+            return rule(Kind::Unread(Selector::keys_of(head)));
         }
         let mut selectors = Vec::new();
-        let mut is_unread = false;
+        let mut unread = Vec::new();
         for selector in split_outside(head, |c| c == ',') {
-            match Selector::read(selector, around.as_ref()) {
+            match Selector::read(selector, around, self.scripts) {
                 Ok(selector) => selectors.push(selector),
-                Err(unread) => is_unread |= unread == Unread::NotKnown,
+                Err(Unread::NotKnown) => unread.extend(Selector::keys_of(selector)),
+                Err(Unread::NeverHolds) => {}
             }
         }
-        Open { selectors: Some(selectors.into()), is_unread, ..block }
+        rule(Kind::Rule(selectors.into(), unread))
     }
 
     fn add(&mut self, block: Open) {
-        let Some(selectors) = block.selectors else { return };
-        let declarations: Arc<[Declaration]> = block.look.declarations().collect();
+        let Some(look) = block.look else { return };
+        // Frames may come later than what they are for.
+        let hides = look.hides_alone() || look.is_animated();
+        let (selectors, unread) = match block.kind {
+            Kind::Group(Some(selectors)) => (selectors, Vec::new()),
+            Kind::Rule(selectors, unread) => (selectors, unread),
+            Kind::Unread(unread) => (Selectors::default(), unread),
+            Kind::Frame { name, head } => {
+                if !self.keyframes.add(&name, &head, &look) {
+                    self.is_cut.set(true);
+                }
+                return;
+            }
+            Kind::Group(None) | Kind::Skipped | Kind::Keyframes(_) => return,
+        };
+        if hides && !unread.is_empty() {
+            self.is_cut.set(true);
+            self.beyond.extend(unread.iter().map(|key| self.hasher.hash_one(key.as_str())));
+        }
+        let declarations: Arc<[Declaration]> = look.declarations().collect();
         if declarations.is_empty() {
             return;
-        }
-        let hides = block.look.hides_alone();
-        if block.is_unread && hides {
-            self.is_cut.set(true);
         }
         for at in 0..selectors.len() {
             let key = selectors[at].key();
@@ -243,6 +319,18 @@ impl Sheet {
     }
 }
 
+impl Open {
+    fn declare(&mut self, piece: &str, variables: &Variables) {
+        let counts = match &self.kind {
+            Kind::Skipped | Kind::Keyframes(_) | Kind::Group(None) => false,
+            Kind::Group(Some(_)) | Kind::Rule(..) | Kind::Unread(_) | Kind::Frame { .. } => true,
+        };
+        if counts && piece.contains(':') {
+            self.look.get_or_insert_default().read(piece, variables);
+        }
+    }
+}
+
 /// What a sheet knows of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -254,5 +342,6 @@ pub(crate) enum Verdict {
 
 /// Far more than sheets in pages have; long ones are files of their own.
 const MOST_RULES: usize = 20_000;
-const MOST_BLOCKS: usize = 32;
+/// How many rules may stand in each other. Conditions around them do not count.
+const MOST_NESTED: usize = 32;
 const MOST_COMPARISONS: u32 = 8_000_000;

@@ -5,6 +5,7 @@ use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{Tag, TokenSinkResult};
 use html5ever::{LocalName, local_name};
 
+use super::elements::is_block;
 use super::tree::is_void;
 
 /// The elements that are open, as far as tags say so.
@@ -67,7 +68,7 @@ impl Opened {
                 return Some(at);
             }
             let stops = (is_barrier(open) && !is_of_table(name))
-                || (is_block(open) && !is_block(name))
+                || (is_wall(open) && !is_wall(name))
                 || steps > MOST_STEPS;
             if stops {
                 return None;
@@ -102,7 +103,10 @@ impl Opened {
 /// Whether the start of an element is the end of one that needs no end.
 fn closes(open: &LocalName, start: &LocalName) -> bool {
     match &**open {
-        "p" => is_block(start) && !matches!(&**start, "td" | "th" | "tr" | "tbody" | "caption"),
+        "p" => {
+            is_block(start)
+                && !matches!(&**start, "td" | "th" | "tr" | "tbody" | "caption" | "legend")
+        }
         "li" => &**start == "li",
         "dt" | "dd" => matches!(&**start, "dt" | "dd"),
         "td" | "th" => matches!(&**start, "td" | "th" | "tr" | "tbody" | "thead" | "tfoot"),
@@ -136,61 +140,9 @@ fn is_of_table(name: &LocalName) -> bool {
     matches!(&**name, "table" | "tbody" | "thead" | "tfoot" | "tr" | "ul" | "ol" | "template")
 }
 
-fn is_block(name: &LocalName) -> bool {
-    matches!(
-        &**name,
-        "address"
-            | "article"
-            | "aside"
-            | "blockquote"
-            | "body"
-            | "center"
-            | "details"
-            | "dialog"
-            | "dir"
-            | "div"
-            | "dd"
-            | "dl"
-            | "dt"
-            | "fieldset"
-            | "figcaption"
-            | "figure"
-            | "footer"
-            | "form"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "header"
-            | "hgroup"
-            | "hr"
-            | "html"
-            | "li"
-            | "listing"
-            | "main"
-            | "menu"
-            | "nav"
-            | "ol"
-            | "p"
-            | "plaintext"
-            | "pre"
-            | "search"
-            | "section"
-            | "summary"
-            | "table"
-            | "tbody"
-            | "td"
-            | "tfoot"
-            | "th"
-            | "thead"
-            | "tr"
-            | "ul"
-            | "xmp"
-            | "caption"
-            | "template"
-    )
+/// Blocks, and templates, which no end of something inline reaches out of either.
+fn is_wall(name: &LocalName) -> bool {
+    is_block(name) || &**name == "template"
 }
 
 const MOST_STEPS: usize = 500;

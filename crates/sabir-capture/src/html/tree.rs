@@ -13,11 +13,11 @@ use html5ever::tokenizer::{
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, LocalName, QualName, local_name};
 
-use super::hidden::{is_hidden_by_attribute, is_never_text, read_sheet};
+use super::gather::read_sheet;
+use super::hidden::{is_hidden_by_attribute, is_never_text};
 use super::markup::{self, Fed, MOST_ATTRIBUTES, Reader, Reading};
 use super::sheet::Sheet;
 use super::skipped::{Fate, Opened};
-use super::style;
 
 /// A page as a tree.
 pub(crate) struct Parsed {
@@ -121,13 +121,21 @@ impl Gate<'_> {
     fn hides(&self, name: &str, attributes: &[Attribute]) -> bool {
         let has = |name: &str| attributes.iter().any(|attr| *attr.name.local == *name);
         is_never_text(name)
-            || name == "noscript"
+            || matches!(name, "noscript" | "mphantom" | "annotation" | "annotation-xml")
             || (name == "details" && !has("open"))
             || is_hidden_by_attribute(name, attributes)
             || self.sheet.is_some_and(|sheet| sheet.may_hide(name, attributes))
             || attributes
                 .iter()
-                .any(|attr| *attr.name.local == *"style" && style::hides(&attr.value))
+                .any(|attr| *attr.name.local == *"style" && self.hides_by_style(&attr.value))
+    }
+
+    fn hides_by_style(&self, style: &str) -> bool {
+        match self.sheet {
+            Some(sheet) => sheet.hides_inline(style),
+            // The page is read once more, with its sheets.
+            None => Sheet::default().hides_inline(style),
+        }
     }
 
     fn take(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {

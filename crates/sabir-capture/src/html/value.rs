@@ -1,25 +1,44 @@
 //! What the value of one property means for whoever looks at the text. A value that a browser would
 //! not take means nothing, and does not replace one that it takes.
 
+use std::sync::Arc;
+
 use super::color::Color;
-use super::css::{Length, function, functions, share, split_outside, turn, words};
+use super::css::{function, functions, split_outside, words};
+use super::length::{LETTER, Length, share};
 use super::style::{Property, Says};
+use super::transform::{self, Transform, Turned};
+use super::{mask, shape};
 
 /// What a value in lower case says; nothing where it is none of this property.
 pub(super) fn says(property: Property, value: &str) -> Option<Says> {
     if matches!(value, "inherit" | "initial" | "unset" | "revert" | "revert-layer") {
-        return Some(if value == "inherit" { Says::Inherits } else { Says::Plain });
+        // What is handed down anyway is so without a word, too.
+        let inherits = value == "inherit" || (value != "initial" && property.is_handed_down());
+        return Some(if inherits { Says::Inherits } else { Says::Plain });
     }
     match property {
         Property::Display => display(value),
         Property::Visibility => one_of(value, &["hidden", "collapse"], &["visible"]),
-        Property::ContentVisibility => one_of(value, &["hidden"], &["visible", "auto"]),
+        Property::ContentVisibility => match value {
+            // What is not on the screen yet is not painted outside of its box.
+            "auto" => Some(Says::CutsOff),
+            value => one_of(value, &["hidden"], &["visible"]),
+        },
+        Property::Contain => contain(value),
         Property::Opacity => share(value).map(Says::Share),
         Property::Filter => filter(value),
         Property::FontSize => font_size(value),
+        Property::LineHeight => line_height(value),
+        Property::WhiteSpace => white_space(value),
         Property::TextIndent => lengths(value, &["hanging", "each-line"], |length| {
-            // Lines are indented a little, and not to the left.
-            hides(length.is_beyond([100.0, 90.0]))
+            match length {
+                // Lines are indented a little, and not to the left.
+                length if length.is_beyond([100.0, 90.0]) => Says::Hides,
+                length if length.percent >= 90.0 || length.screen >= 90.0 => Says::Indented,
+                length if length.pixels() >= 900.0 => Says::Indented,
+                _ => Says::Plain,
+            }
         }),
         Property::Position => match value {
             "static" => Some(Says::Static),
@@ -36,21 +55,28 @@ pub(super) fn says(property: Property, value: &str) -> Option<Says> {
         Property::MarginLeft | Property::MarginTop => {
             lengths(value, &["auto"], |length| hides(length.is_beyond([900.0, 300.0])))
         }
-        Property::Transform => transform(value),
-        Property::Translate => lengths(value, &["none"], |length| hides(length.is_far())),
-        Property::Scale => {
-            if value == "none" {
-                return Some(Says::Plain);
-            }
-            let shares = words(value).map(share).collect::<Option<Vec<_>>>()?;
-            Some(hides(shares.iter().take(2).any(|share| share.abs() <= SMALL)))
-        }
+        Property::Transform => Transform::read(value).map(|transform| match transform.is_far() {
+            true => Says::Hides,
+            false => turned(transform.seen()),
+        }),
+        Property::Translate => lengths(value, &["none"], |length| hides(transform::is_far(length))),
+        Property::Rotate => transform::rotation(value).map(turned),
+        Property::Scale => transform::scaling(value).map(turned),
         Property::Zoom => match value {
             "normal" | "reset" => Some(Says::Plain),
             value => share(value).map(|share| hides(share <= SMALL)),
         },
-        Property::Clip => clip(value),
-        Property::ClipPath => clip_path(value),
+        Property::Clip => shape::clip(value).map(hides),
+        Property::ClipPath => shape::clip_path(value).map(hides),
+        Property::MaskImage => mask::is_closed(value).map(|is_closed| match is_closed {
+            true => Says::Hides,
+            false if value.contains('(') => Says::Picture,
+            false => Says::Plain,
+        }),
+        Property::MaskSize => Some(match mask::is_nothing(value) {
+            true => Says::Flat,
+            false => Says::Plain,
+        }),
         Property::OverflowX | Property::OverflowY => {
             match one_of(value, &["hidden", "clip", "auto", "scroll", "overlay"], &["visible"])? {
                 Says::Hides => Some(Says::CutsOff),
@@ -60,7 +86,7 @@ pub(super) fn says(property: Property, value: &str) -> Option<Says> {
         Property::Width | Property::MaxWidth | Property::Height | Property::MaxHeight => {
             lengths(value, ROOM, |length| match length.is_nothing() {
                 true => Says::Flat,
-                false => Says::Plain,
+                false => Says::Roomy,
             })
         }
         Property::Color | Property::TextFill => match value {
@@ -78,7 +104,69 @@ pub(super) fn says(property: Property, value: &str) -> Option<Says> {
             let is_text = words(value).any(|word| word.trim_end_matches(',') == "text");
             Some(if is_text { Says::ClipsToText } else { Says::Plain })
         }
+        Property::AnimationName
+        | Property::AnimationDuration
+        | Property::AnimationDelay
+        | Property::AnimationCount
+        | Property::AnimationDirection
+        | Property::AnimationFill
+        | Property::AnimationState
+        | Property::AnimationTimeline => Some(Says::Words(Arc::from(value))),
     }
+}
+
+fn turned(turned: Turned) -> Says {
+    match turned.least() <= SMALL {
+        true => Says::Hides,
+        false => Says::Turned(Arc::new(turned)),
+    }
+}
+
+/// What is contained is cut off, has no room of its own, or both.
+fn contain(value: &str) -> Option<Says> {
+    let mut says = Says::Plain;
+    for word in words(value) {
+        says = match (word, says) {
+            ("strict", _) | ("size", Says::CutsOff) | ("paint", Says::Shut) => Says::ShutAndCut,
+            ("content" | "paint", Says::Plain) => Says::CutsOff,
+            ("size", Says::Plain) => Says::Shut,
+            ("none" | "layout" | "style" | "inline-size" | "size" | "paint", says) => says,
+            _ => return None,
+        };
+    }
+    Some(says)
+}
+
+/// Lines that have no height.
+fn line_height(value: &str) -> Option<Says> {
+    let value = match value.strip_prefix("font ") {
+        Some(font) => words(font).find_map(|word| split_outside(word, |c| c == '/').nth(1))?,
+        None => value,
+    };
+    if value == "normal" {
+        return Some(Says::Plain);
+    }
+    let length = Length::read(value)?;
+    let height = match length.is_bare() {
+        true => length.own_pixels() * LETTER,
+        false => length.pixels() + length.percent / 100.0 * LETTER + length.screen * 10.0,
+    };
+    (height >= 0.0).then_some(if height <= LEAST_LINE { Says::Flat } else { Says::Plain })
+}
+
+fn white_space(value: &str) -> Option<Says> {
+    let mut is_one_line = false;
+    for word in words(value) {
+        match word {
+            "nowrap" | "pre" => is_one_line = true,
+            "normal" | "pre-wrap" | "pre-line" | "break-spaces" | "wrap" | "collapse"
+            | "preserve" | "preserve-breaks" | "preserve-spaces" | "discard-before"
+            | "discard-after" | "discard-inner" | "none" | "balance" | "pretty" | "stable"
+            | "auto" => {}
+            _ => return None,
+        }
+    }
+    Some(if is_one_line { Says::OneLine } else { Says::Plain })
 }
 
 fn hides(is_so: bool) -> Says {
@@ -122,7 +210,7 @@ fn display(value: &str) -> Option<Says> {
 }
 
 fn filter(value: &str) -> Option<Says> {
-    if value == "none" || value.starts_with("url(") {
+    if value == "none" {
         return Some(Says::Plain);
     }
     let mut seen = 1.0;
@@ -130,6 +218,9 @@ fn filter(value: &str) -> Option<Says> {
         match name {
             "opacity" if inner.is_empty() => {}
             "opacity" => seen *= share(inner)?,
+            "blur" if Length::read(inner).is_some_and(|length| length.pixels() >= BLUR) => {
+                seen = 0.0
+            }
             "blur" | "brightness" | "contrast" | "drop-shadow" | "grayscale" | "hue-rotate"
             | "invert" | "saturate" | "sepia" | "url" => {}
             _ => return None,
@@ -145,35 +236,31 @@ fn font_size(value: &str) -> Option<Says> {
         return words(font)
             .filter_map(|word| split_outside(word, |c| c == '/').next())
             .filter_map(Length::read)
-            .find(|length| !length.is_bare || length.pixels == 0.0)
+            .find(|length| !length.is_bare() || length.own_pixels() == 0.0)
             .map(size_of_length)
             .or_else(|| words(font).find_map(size_of_word));
     }
     size_of_word(value).or_else(|| {
         let length = Length::read(value)?;
-        (!length.is_bare || length.pixels == 0.0).then(|| size_of_length_or_part(value, length))
+        (!length.is_bare() || length.own_pixels() == 0.0).then(|| size_of_length(length))
     })
 }
 
-/// A part of what is around is tiny if that is.
-fn size_of_length_or_part(value: &str, length: Length) -> Says {
-    match size_of_length(length) {
-        Says::Plain if value.ends_with('%') => Says::Inherits,
-        Says::Plain if value.ends_with("em") && !value.ends_with("rem") => Says::Inherits,
-        says => says,
-    }
-}
-
+/// In pixels, or as a part of what is around.
 fn size_of_length(length: Length) -> Says {
-    let is_tiny = length.pixels <= 1.34 && length.percent <= 5.0 && length.screen <= 0.05;
-    if is_tiny { Says::Tiny } else { Says::Plain }
+    let part = length.letters + length.percent / 100.0;
+    match part == 0.0 {
+        true => Says::Pixels(length.own_pixels() + length.screen * 10.0),
+        false => Says::Share(part + (length.own_pixels() + length.screen * 10.0) / LETTER),
+    }
 }
 
 fn size_of_word(word: &str) -> Option<Says> {
     match word {
         "xx-small" | "x-small" | "small" | "medium" | "large" | "x-large" | "xx-large"
         | "xxx-large" | "math" => Some(Says::Plain),
-        "smaller" | "larger" => Some(Says::Inherits),
+        "smaller" => Some(Says::Share(0.83)),
+        "larger" => Some(Says::Share(1.2)),
         _ => None,
     }
 }
@@ -190,7 +277,9 @@ fn lengths(value: &str, others: &[&str], says: impl Fn(Length) -> Says) -> Optio
         let length = Length::read(word)?;
         let said = says(length);
         match said {
-            Says::Plain if length.is_bare && length.pixels != 0.0 => return None,
+            Says::Plain | Says::Roomy if length.is_bare() && length.own_pixels() != 0.0 => {
+                return None;
+            }
             Says::Plain => _ = found.get_or_insert(said),
             said => found = Some(said),
         }
@@ -203,146 +292,20 @@ impl Length {
     /// hundredths; or along it by several screens.
     fn is_beyond(self, [pixels, percent]: [f32; 2]) -> bool {
         let (back, on) = (-pixels, 4_000.0);
-        self.pixels <= back
-            || self.pixels >= on
+        self.pixels() <= back
+            || self.pixels() >= on
             || self.percent <= -percent
             || self.percent >= 300.0
             || self.screen <= -percent.min(100.0)
             || self.screen >= 200.0
     }
 
-    /// Slides are moved by one width; what is hidden is moved by thousands.
-    fn is_far(self) -> bool {
-        self.pixels.abs() >= 900.0 || self.screen.abs() >= 150.0 || self.percent.abs() >= 400.0
-    }
-
     /// So small that nothing of the text fits.
     fn is_nothing(self) -> bool {
-        (0.0..=1.0).contains(&self.pixels)
+        (0.0..=1.0).contains(&self.pixels())
             && (0.0..0.2).contains(&self.percent)
             && (0.0..0.2).contains(&self.screen)
     }
-}
-
-fn transform(value: &str) -> Option<Says> {
-    if value == "none" {
-        return Some(Says::Plain);
-    }
-    let mut is_away = false;
-    for (name, inner) in functions(value)? {
-        let arguments: Vec<&str> = split_outside(inner, |c| c == ',').map(str::trim).collect();
-        let shares = || arguments.iter().map(|word| share(word)).collect::<Option<Vec<_>>>();
-        is_away |= match name {
-            "scale" | "scalex" | "scaley" | "scale3d" => {
-                shares()?.iter().take(2).any(|share| share.abs() <= SMALL)
-            }
-            "translate" | "translatex" | "translatey" | "translate3d" => {
-                let lengths =
-                    arguments.iter().map(|word| Length::read(word)).collect::<Option<Vec<_>>>()?;
-                lengths.iter().take(2).any(|length| length.is_far())
-            }
-            "matrix" => match *shares()?.as_slice() {
-                [a, b, c, d, x, y] => flattens(a, b, c, d) || x.abs().max(y.abs()) >= 900.0,
-                _ => return None,
-            },
-            "matrix3d" => match *shares()?.as_slice() {
-                [a, b, _, _, c, d, _, _, _, _, _, _, x, y, _, _] => {
-                    flattens(a, b, c, d) || x.abs().max(y.abs()) >= 900.0
-                }
-                _ => return None,
-            },
-            // Seen from the edge.
-            "rotatex" | "rotatey" => (turn(inner)?.rem_euclid(0.5) - 0.25).abs() < 0.005,
-            "rotate" | "rotatez" | "rotate3d" | "skew" | "skewx" | "skewy" | "perspective"
-            | "translatez" | "scalez" => false,
-            _ => return None,
-        };
-    }
-    Some(hides(is_away))
-}
-
-/// Whether nothing is left of an area.
-fn flattens(a: f32, b: f32, c: f32, d: f32) -> bool {
-    (a * d - b * c).abs() <= SMALL * SMALL
-}
-
-fn clip(value: &str) -> Option<Says> {
-    if value == "auto" {
-        return Some(Says::Plain);
-    }
-    let (name, inner) = function(value)?;
-    if name != "rect" {
-        return None;
-    }
-    let edges: Vec<Option<Length>> =
-        inner.split([' ', ',']).filter(|word| !word.is_empty()).map(Length::read).collect();
-    let [top, right, bottom, left] = *edges.as_slice() else { return None };
-    let is_closed = |start: Option<Length>, end: Option<Length>| match (start, end) {
-        (Some(start), Some(end)) => end.pixels - start.pixels <= 1.0,
-        // From the edge of the box to nowhere.
-        (None, Some(end)) => end.pixels <= 1.0,
-        _ => false,
-    };
-    Some(hides(is_closed(top, bottom) || is_closed(left, right)))
-}
-
-fn clip_path(value: &str) -> Option<Says> {
-    let Some((shape, inner)) = words(value).find_map(function) else {
-        let boxes = ["none", "border-box", "padding-box", "content-box", "margin-box", "fill-box"];
-        return words(value).all(|word| boxes.contains(&word)).then_some(Says::Plain);
-    };
-    let numbers = |text: &str| -> Vec<Length> {
-        split_outside(text, |c| c == ',' || c.is_ascii_whitespace())
-            .filter(|word| !word.is_empty())
-            .map_while(Length::read)
-            .collect()
-    };
-    let before = |word: &str| inner.split(word).next().unwrap_or_default();
-    let is_small = |length: &Length| length.pixels <= 1.0 && length.percent <= 1.0;
-    let is_clipped = match shape {
-        "inset" => match *numbers(before("round")).as_slice() {
-            [all] => leaves_nothing(all, all),
-            [y, x] => leaves_nothing(y, y) || leaves_nothing(x, x),
-            [top, x, bottom] => leaves_nothing(top, bottom) || leaves_nothing(x, x),
-            [top, right, bottom, left] => {
-                leaves_nothing(top, bottom) || leaves_nothing(left, right)
-            }
-            _ => return None,
-        },
-        "circle" | "ellipse" => numbers(before("at")).iter().any(is_small),
-        "xywh" => numbers(before("round")).iter().skip(2).any(is_small),
-        "rect" => match *numbers(before("round")).as_slice() {
-            [top, right, bottom, left] => is_span(&[top, bottom]) || is_span(&[left, right]),
-            _ => false,
-        },
-        "polygon" => {
-            let points = inner.trim_start_matches("evenodd").trim_start_matches("nonzero");
-            let numbers = numbers(points);
-            let (x, y): (Vec<_>, Vec<_>) =
-                numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
-            !x.is_empty() && (is_span(&x) || is_span(&y))
-        }
-        "path" | "shape" | "url" => false,
-        _ => return None,
-    };
-    Some(hides(is_clipped))
-}
-
-/// Whether what is cut off from two sides is all there is.
-fn leaves_nothing(one: Length, other: Length) -> bool {
-    one.percent + other.percent >= 98.0
-        || one.screen + other.screen >= 98.0
-        || one.pixels + other.pixels >= 1_000.0
-}
-
-/// Whether all lie on one line.
-fn is_span(places: &[Length]) -> bool {
-    let width = |part: fn(&Length) -> f32| {
-        let most = places.iter().map(part).fold(f32::MIN, f32::max);
-        let least = places.iter().map(part).fold(f32::MAX, f32::min);
-        most - least
-    };
-    width(|it| it.pixels) <= 1.0 && width(|it| it.percent) <= 1.0 && width(|it| it.screen) <= 1.0
 }
 
 fn background_color(value: &str) -> Option<Says> {
@@ -350,7 +313,7 @@ fn background_color(value: &str) -> Option<Says> {
         return Some(named.into());
     }
     if value == "currentcolor" {
-        return Some(Says::UnknownColor);
+        return Some(Says::TextColor);
     }
     // In the shorthand the colour is one of the words of the last layer.
     let last = split_outside(value, |c| c == ',').last()?;
@@ -396,10 +359,16 @@ fn is_known_size(word: &str) -> bool {
 }
 
 /// As little of something is not seen.
-pub(crate) const FAINT: f32 = 0.03;
+pub(crate) const FAINT: f32 = 0.05;
 
 /// What is made as small cannot be read.
-const SMALL: f32 = 0.05;
+pub(crate) const SMALL: f32 = 0.05;
+
+/// Of letters that are blurred as much, in pixels, nothing is left to read.
+const BLUR: f32 = 8.0;
+
+/// Lines as low as this, in pixels, show nothing of their letters.
+const LEAST_LINE: f32 = 2.0;
 
 /// Words for how much room there is.
 const ROOM: &[&str] = &[

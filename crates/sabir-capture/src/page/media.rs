@@ -190,7 +190,7 @@ fn read_markdown(markdown: &str, url: &Url, options: &ReadOptions) -> Page {
     assemble(Found { signals, cut: parsed.cut, ..Found::default() }, blocks, url, options)
 }
 
-/// Without the block of metadata that may stand at the very top, between two lines of `---`.
+/// Without the block of metadata that may stand at the very top, keys between two lines of `---`.
 /// Everywhere else such lines are rules and underlines, and what is between them is text.
 fn without_front_matter(markdown: &str) -> &str {
     let mut lines = markdown.split_inclusive('\n');
@@ -198,16 +198,28 @@ fn without_front_matter(markdown: &str) -> &str {
         Some(first) if first.trim_end() == "---" => first.len(),
         _ => return markdown,
     };
+    let mut has_keys = false;
     for (at, line) in lines.enumerate() {
         read += line.len();
         match line.trim_end() {
             // A rule with a paragraph below it.
             "" if at == 0 => return markdown,
-            "---" | "..." => return &markdown[read..],
-            _ => {}
+            // Without a key it is text between two rules.
+            "---" | "..." if has_keys => return &markdown[read..],
+            "---" | "..." => return markdown,
+            line => has_keys |= is_key(line),
         }
     }
     markdown
+}
+
+/// `key: value`, `"a key":`, at the start of a line.
+fn is_key(line: &str) -> bool {
+    let Some((key, value)) = line.split_once(':') else { return false };
+    let is_quoted = key.len() > 2 && key.starts_with(['"', '\'']) && key.ends_with(['"', '\'']);
+    let is_plain = key.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    (is_quoted || is_plain) && (value.is_empty() || value.starts_with([' ', '\t']))
 }
 
 /// Paragraphs are what empty lines divide; lines stay lines.

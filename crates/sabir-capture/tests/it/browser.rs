@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "how tests are told what is missing here")]
 
 mod act;
+mod bounds;
 mod guard;
 mod life;
 mod observe;

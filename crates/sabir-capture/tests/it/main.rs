@@ -3,6 +3,7 @@
 mod browser;
 mod egress;
 mod fetch;
+mod hiding;
 mod hostile;
 mod pages;
 mod pdf;

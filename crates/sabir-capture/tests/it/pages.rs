@@ -191,6 +191,11 @@ fn only_the_top_of_markdown_is_metadata() {
         ("first\n\n---\nINNER: words\n---\n\nrest", true),
         ("---\n\nINNER words\n\n---\n\nrest", true),
         ("---\nINNER: never closed\n\nrest", true),
+        ("---\nINNER words without a key\n---\n\nrest", true),
+        ("---\n- INNER\n- items\n---\n\nrest", true),
+        ("---\nsee https://INNER.example/\n---\n\nrest", true),
+        ("---\n# a remark\ntitle: INNER\n---\nrest", false),
+        ("---\ntags:\n  - INNER\n---\nrest", false),
     ] {
         let read = read_bytes(markdown.as_bytes(), None, &url, &options, &pdf);
         let page = runtime.block_on(read).unwrap();

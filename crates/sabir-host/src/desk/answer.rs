@@ -8,7 +8,7 @@ use sabir_document::Document;
 use sabir_engine::Usage;
 use sabir_llmcp::{
     Answer, CallId, ContextContent, ContextDocument, DocId, Mode, OutputFormat, Request, Task,
-    TaskName, Text, ToolCall, ToolName, ToolResult, ToolStatus, Trust, read_answer,
+    TaskName, Text, Tool, ToolCall, ToolName, ToolResult, ToolStatus, Trust, read_answer,
     redact_packet_within, redact_text,
 };
 use sabir_policy::{Labels, Outcome, Reading as Read, RuleId, Taint};
@@ -25,9 +25,9 @@ use super::context::{Carried, Context, TAINT, evidence_of, follow_up, request, w
 use super::data::{check_data, check_schema};
 use super::gate::{Around, CallReport, Door, Petition};
 use super::input::Reading;
-use super::model::Said;
+use super::model::{DeskModel, Said};
 use super::moment::now_ms;
-use super::{Desk, DeskError};
+use super::{Desk, DeskError, is_of_browser};
 
 /// A question about a collection.
 #[derive(Debug, Clone)]
@@ -169,8 +169,10 @@ impl Desk {
         let question = "extract the fields of the schema";
         let Outcomes { answered, fault, .. } =
             self.of_page(reading, name, question, task, stop).await?;
-        match fault {
-            // That there is nothing to be found is said by an answer that is as it should be.
+        // The built-in model gives no data where the page has none. Of another one nobody can tell why.
+        let is_built_in = matches!(self.0.model, DeskModel::Extractive);
+        let nothing = || (!is_built_in).then(|| "the model gave no data".to_owned());
+        match fault.or_else(nothing) {
             Some(reason) if answered.data.is_none() => Err(DeskError::Unreadable { reason }),
             _ => Ok(answered),
         }
@@ -197,6 +199,17 @@ impl Desk {
 
     /// Asks, reads, verifies; carries out what may be carried out, and asks again with the results.
     pub(super) async fn perform(
+        &self,
+        wanted: Wanted<'_>,
+        stop: &CancellationToken,
+    ) -> Result<Outcomes, DeskError> {
+        let done = self.work_through(wanted, stop).await;
+        // What pages tried while nobody looked.
+        self.write_down_held().await?;
+        done
+    }
+
+    async fn work_through(
         &self,
         wanted: Wanted<'_>,
         stop: &CancellationToken,
@@ -264,7 +277,7 @@ impl Desk {
                 if trust == Trust::Untrusted {
                     context.taint.untrusted.insert(doc_id.clone());
                 }
-                if report.result.is_some() && reads_private(call) {
+                if report.result.is_some() && self.shows_private(&call.call).await {
                     context.taint.private.insert(doc_id.clone());
                 }
                 results.push(ContextDocument {
@@ -306,22 +319,26 @@ impl Desk {
             also_called: &reach.also_called,
             hosts: &reach.hosts,
         };
-        let mut report = door.pass(&call_id, call, &around).await?;
+        let passed = door.pass(&call_id, call, &around).await?;
+        let mut report = passed.report.clone();
         let call_id = CallId::new(call_id).map_err(wrong)?;
         let (status, error_code, payload) = match report.outcome {
-            Outcome::Allow => match self.held_to(&call.call).carry_out(&call.call, door).await {
-                Ok(payload) => {
-                    self.note_opened(&call.call, &evidence).await;
-                    let made = made_by(tool, &payload);
-                    report.artifact_id = made.clone().filter(|it| ArtifactId::parse(it).is_some());
-                    door.made.extend(made);
-                    (ToolStatus::Ok, None, payload)
+            Outcome::Allow => {
+                match self.held_to(&call.call, &passed).carry_out(&call.call, door).await {
+                    Ok(payload) => {
+                        self.note_opened(&call.call, &evidence).await;
+                        let made = made_by(tool, &payload);
+                        report.artifact_id =
+                            made.clone().filter(|it| ArtifactId::parse(it).is_some());
+                        door.made.extend(made);
+                        (ToolStatus::Ok, None, payload)
+                    }
+                    Err(failure) => {
+                        let payload = json!({ "message": redact_text(&failure.message) });
+                        (ToolStatus::Error, Some(failure.code), payload)
+                    }
                 }
-                Err(failure) => {
-                    let payload = json!({ "message": redact_text(&failure.message) });
-                    (ToolStatus::Error, Some(failure.code), payload)
-                }
-            },
+            }
             _ if report.reason_code == RuleId::CallNotOffered.reason_code() => {
                 let payload = json!({ "message": report.reason, "reason": report.reason_code });
                 (ToolStatus::Error, Some("UNSUPPORTED_TOOL".to_owned()), payload)
@@ -331,12 +348,22 @@ impl Desk {
                 (ToolStatus::Cancelled, Some("NOT_ALLOWED".to_owned()), payload)
             }
         };
+        self.write_down_held().await?;
         if report.outcome == Outcome::Allow {
-            report.result = Some(error_code.clone().unwrap_or_else(|| "ok".to_owned()));
+            report.result = Some(error_code.clone().unwrap_or_else(|| result_in_words(&payload)));
         }
         let error_code = error_code.map(Text::new).transpose().map_err(wrong)?;
         let result = ToolResult { tool, call_id, status, error_code, payload: Some(payload) };
         Ok((report, result))
+    }
+
+    /// Whether what comes back is the user's own. Nobody can have signed in to anything in a browser
+    /// without a window, which starts empty: what it shows is shown to everyone.
+    pub(super) async fn shows_private(&self, tool: &Tool) -> bool {
+        let (name, arguments) = (tool.name(), tool.arguments());
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        Labels::of_tool(name.as_str(), &arguments).reads_private
+            && (!is_of_browser(name.as_str()) || self.is_browser_shown().await)
     }
 
     fn answered(
@@ -489,11 +516,14 @@ fn fault_of(answer: &Answer) -> Option<String> {
     Some(format!("{place}: {}{more}", first.diagnostic.message))
 }
 
-/// Whether what comes back is the user's own.
-fn reads_private(call: &ToolCall) -> bool {
-    let arguments = call.call.arguments();
-    let arguments = arguments.as_object().cloned().unwrap_or_default();
-    Labels::of_tool(call.call.name().as_str(), &arguments).reads_private
+/// What became of a call that was carried out. Of several sources some may have failed.
+fn result_in_words(payload: &Value) -> String {
+    let sources = payload.get("sources").and_then(Value::as_array);
+    let failed = |source: &&Value| source.get("status").is_some_and(|it| it == "failed");
+    match sources.map(|all| (all.iter().filter(failed).count(), all.len())) {
+        None | Some((0, _)) => "ok".to_owned(),
+        Some((failed, all)) => format!("{failed} of {all} failed"),
+    }
 }
 
 /// What the turn may use from now on, because it has made it.

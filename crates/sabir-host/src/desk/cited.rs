@@ -23,7 +23,7 @@ pub struct Cited {
     pub end: Option<usize>,
     /// How the words were found.
     pub how: String,
-    /// The address that jumps to the words.
+    /// The address that jumps to the words, if the whole address may be told.
     pub link: Option<String>,
     /// What the words were looked up in.
     #[serde(skip)]
@@ -131,7 +131,8 @@ impl Cited {
             start: is_found.then_some(verdict.start),
             end: is_found.then_some(verdict.end),
             how: how.to_owned(),
-            link: verdict.link,
+            // An address that lacks something leads to another page.
+            link: verdict.link.filter(|_| text.is_none_or(|text| !text.is_redacted)),
             version: text.and_then(|text| text.version.clone()),
         }
     }

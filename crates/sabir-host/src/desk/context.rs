@@ -32,6 +32,8 @@ pub(super) struct Citable {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) url: Option<String>,
+    /// Whether the address lacks something, so that it may lead to another page.
+    pub(super) is_redacted: bool,
     pub(super) markdown: String,
     /// The version in the library, if it is in there.
     pub(super) version: Option<sabir_store::library::VersionId>,
@@ -43,7 +45,8 @@ impl Context {
         let page = &reading.page;
         let redacted = reading.final_url.as_ref().and_then(|url| redact_url(url.as_str()));
         let mut signals = page.signals.clone();
-        if redacted.as_ref().is_some_and(|it| it.changed) {
+        let is_redacted = redacted.as_ref().is_some_and(|it| it.changed);
+        if is_redacted {
             note_redacted(&mut signals);
         }
         let url = redacted.map(|it| it.url);
@@ -76,6 +79,7 @@ impl Context {
             id: PAGE.to_owned(),
             title,
             url,
+            is_redacted,
             markdown: page.markdown.clone(),
             version: None,
         });
@@ -140,6 +144,10 @@ impl Context {
                 id: doc_id,
                 title,
                 url: web,
+                is_redacted: version
+                    .signals
+                    .iter()
+                    .any(|it| it == sabir_capture::Signal::UrlRedacted.as_str()),
                 markdown,
                 version: Some(version.id),
             });

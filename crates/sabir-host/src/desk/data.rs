@@ -44,3 +44,20 @@ fn fault(pointer: String, message: &str) -> DataFault {
 
 /// More help nobody.
 const MOST_FAULTS: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn patterns_hold() {
+        let schema = json!({ "type": "object", "properties": {
+            "code": { "type": "string", "pattern": "^[A-Z]{2}[0-9]+$" } } });
+        assert_eq!(check_data(&schema, &json!({ "code": "AB12" })), []);
+        let faults = check_data(&schema, &json!({ "code": "ab" }));
+        assert_eq!(faults.len(), 1);
+        assert_eq!(faults[0].pointer, "/code");
+    }
+}

@@ -45,6 +45,15 @@ pub struct CallReport {
     pub artifact_id: Option<String>,
 }
 
+/// What is known of a call once the gate has decided.
+pub(super) struct Passed {
+    pub(super) report: CallReport,
+    /// What the audit says.
+    pub(super) row: AuditRow,
+    /// The hosts that it was decided for.
+    pub(super) hosts: Vec<String>,
+}
+
 /// What one turn has done so far, and who may be asked.
 pub(super) struct Door<'a> {
     pub(super) desk: &'a Desk,
@@ -92,7 +101,7 @@ impl Door<'_> {
         call_id: &str,
         call: &ToolCall,
         around: &Around<'_>,
-    ) -> Result<CallReport, DeskError> {
+    ) -> Result<Passed, DeskError> {
         let tool = call.call.name();
         let arguments = match call.call.arguments() {
             Value::Object(arguments) => arguments,
@@ -118,6 +127,7 @@ impl Door<'_> {
             },
         );
         self.calls_made += 1;
+        let hosts = judged.hosts.clone();
         let row = judged.audit(&self.actor, now_ms());
         let row = match judged.decision.yields_to_approval() {
             true if self.denied.contains(&same_call(&row)) => {
@@ -135,16 +145,17 @@ impl Door<'_> {
                 row
             }
         };
-        Ok(CallReport {
-            call_id: row.call_id,
-            tool: row.subject,
+        let report = CallReport {
+            call_id: row.call_id.clone(),
+            tool: row.subject.clone(),
             outcome: row.outcome,
-            reason_code: row.reason_code,
-            reason: row.reason,
+            reason_code: row.reason_code.clone(),
+            reason: row.reason.clone(),
             approval: row.approval,
             result: None,
             artifact_id: None,
-        })
+        };
+        Ok(Passed { report, row, hosts })
     }
 
     /// Asks the person. The row that comes back is written down, too.
@@ -222,6 +233,14 @@ impl Desk {
         let new = audit_entry(row)?;
         let at = row.at;
         self.with_library(move |library| library.append_audit(&[new], at)).await?;
+        Ok(())
+    }
+
+    /// Puts into the audit where pages wanted to lead and were not let.
+    pub(super) async fn write_down_held(&self) -> Result<(), DeskError> {
+        for row in self.0.held.take() {
+            self.write_down(&row).await?;
+        }
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,9 +101,21 @@ impl Input {
                 }),
             },
             _ => std::path::absolute(word)
-                .map(Self::File)
+                .map(|path| Self::File(without_detours(path)))
                 .map_err(|error| InputError::File { path: PathBuf::from(word), error }),
         }
+    }
+}
+
+/// Without `..`, so that one file has one name. What `..` leads back to, only the disk knows.
+fn without_detours(path: PathBuf) -> PathBuf {
+    if !path.components().any(|part| part == Component::ParentDir) {
+        return path;
+    }
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path,
     }
 }
 
@@ -333,3 +345,22 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// For one file.
 const MOST_TIME: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_one_name() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().canonicalize().unwrap();
+        std::fs::create_dir(folder.join("w")).unwrap();
+        let plain = Input::parse(folder.join("x.md").as_os_str()).unwrap();
+        for way in ["w/../x.md", "./x.md", "w/.././w/../x.md", "w//../x.md"] {
+            let other = Input::parse(folder.join(way).as_os_str()).unwrap();
+            assert_eq!(other, plain, "{way}");
+        }
+        let lost = Input::parse(folder.join("none/../x.md").as_os_str()).unwrap();
+        assert_ne!(lost, plain);
+    }
+}

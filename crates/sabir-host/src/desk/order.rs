@@ -2,6 +2,7 @@
 //! is to be fetched. It fetches nothing.
 
 use reqwest::Url;
+use sabir_base::is_tracking_name;
 use sabir_capture::{HostPort, Mode, ReadOptions};
 use sabir_llmcp::redact_url;
 use sabir_store::library::{NewSource, SourceKind};
@@ -113,6 +114,14 @@ pub(super) fn source_of(input: &Input) -> Result<NewSource, DeskError> {
     }
 }
 
+/// Why an input cannot be captured, if that can be said before anything is fetched.
+pub fn check_input(input: &Input) -> Result<(), DeskError> {
+    match input {
+        Input::Kept(_) => Ok(()),
+        input => source_of(input).map(drop),
+    }
+}
+
 fn without_fragment(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
@@ -120,12 +129,11 @@ fn without_fragment(url: &Url) -> Url {
 }
 
 /// Two addresses are one source when they are the same but for the fragment and for what only says
-/// which campaign the visitor came from.
+/// where the visitor came from.
 fn identity(url: &Url) -> String {
     let mut url = without_fragment(url);
     if let Some(query) = url.query() {
-        let counts =
-            |pair: &&str| pair.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("utm_"));
+        let counts = |pair: &&str| is_tracking_name(pair.split('=').next().unwrap_or_default());
         let kept: Vec<&str> = query.split('&').filter(|pair| !counts(pair)).collect();
         let kept = kept.join("&");
         url.set_query((!kept.is_empty()).then_some(&kept));
@@ -152,6 +160,9 @@ mod tests {
         for (one, other, same) in [
             ("https://a.example/x", "https://a.example/x#y", true),
             ("https://a.example/x?b=1", "https://a.example/x?b=1&utm_source=mail", true),
+            ("https://a.example/x", "https://a.example/x?fbclid=abc", true),
+            ("https://a.example/x?b=1&GCLID=2", "https://a.example/x?msclkid=3&b=1", true),
+            ("https://a.example/x?_ga=1", "https://a.example/x?mc_eid=7&utm_id=1", true),
             ("https://a.example/x?source=1", "https://a.example/x?source=2", false),
             ("https://a.example/x?sid=1", "https://a.example/x?sid=2", false),
             ("https://a.example/x", "https://a.example/x/", false),

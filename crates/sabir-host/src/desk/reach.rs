@@ -39,10 +39,12 @@ impl Desk {
             Tool::OpenArtifact(it) => self.artifact_behind(it.artifact_id.as_str()).await,
             Tool::ShareArtifact(it) => self.artifact_behind(it.artifact_id.as_str()).await,
             Tool::Search(it) => {
-                // As the browser is started: see `BrowserOptions`.
-                let engines = SearchEngines::default();
-                let address = engines.address(it.engine.as_ref().map(|it| it.as_str()), "x");
-                reach.hosts.extend(address.as_ref().and_then(host_of));
+                reach.hosts.extend(search_host(it.engine.as_ref().map(|it| it.as_str())));
+                return reach;
+            }
+            Tool::Back(_) | Tool::Forward(_) => {
+                let step = if matches!(tool, Tool::Back(_)) { -1 } else { 1 };
+                reach.hosts.extend(self.host_beside(step).await);
                 return reach;
             }
             Tool::InvokeIntegration(it) => {
@@ -120,6 +122,12 @@ impl Named {
             || evidence.of_text(&self.id) == Provenance::TypedByUser;
         if is_own { Scope::Own } else { Scope::Other }
     }
+}
+
+/// The host of a search engine, or of the usual one; nothing if there is no such engine.
+pub fn search_host(engine: Option<&str>) -> Option<String> {
+    // As the browser is started: see `BrowserOptions`.
+    SearchEngines::default().address(engine, "x").as_ref().and_then(host_of)
 }
 
 fn host_of(url: &Url) -> Option<String> {

@@ -1,6 +1,7 @@
 //! The checks that every message passes first, in their order, and who takes it then.
 
 use super::answers::{About, Asker};
+use super::query::Question;
 use super::record::{Authentication, HowEnded, Record, Seen};
 use super::{Declined, Delegate, Output, RequestId};
 use crate::envelope::{Body, Envelope, Malformed, Received, Recipient};
@@ -103,9 +104,11 @@ impl Delegate {
             Body::SessionClose(closing) => self.close(message, closing, asker, moment),
             Body::TaskSubmit(submission) => self.submit(message, submission, asker, moment),
             Body::TaskUpdate(update) if update.is_status_query() => {
-                self.tell_status(message, &update.task_id, asker, moment)
+                self.ask(Question::Status, message, &update.task_id, asker, moment)
             }
-            Body::TaskCancel(cancel) => self.cancel(message, &cancel.task_id, asker, moment),
+            Body::TaskCancel(cancel) => {
+                self.ask(Question::Cancel, message, &cancel.task_id, asker, moment)
+            }
             Body::Attestation(attestation) => self.attest(message, attestation, asker, moment),
             Body::CapabilityManifest(_)
             | Body::SessionAccept(_)

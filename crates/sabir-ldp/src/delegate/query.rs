@@ -6,54 +6,38 @@ use super::record::{TaskEnded, TaskKey};
 use super::submit::id_is_taken;
 use super::tasks::{Looking, Task};
 use super::{Declined, Delegate, Output, Recall, RequestId};
-use crate::envelope::{Body, TaskState, Update};
+use crate::envelope::{TaskState, Update};
 use crate::error::Refusal;
 use crate::id::TaskId;
 use crate::moment::Moment;
 
-impl Delegate {
+/// What is asked about a task.
+#[derive(Clone, Copy)]
+pub(super) enum Question {
     /// `TASK_UPDATE` with the words of a status query.
-    pub(super) fn tell_status(
-        &mut self,
-        message: Admitted<'_>,
-        task: &TaskId,
-        asker: &Asker,
-        moment: &mut Moment,
-    ) -> Result<(), Declined> {
-        let key = self.owned_task(message, task, asker, moment)?;
-        match self.tasks.find(&key) {
-            Some(Task::Running(running)) => {
-                let update = running.update();
-                self.reply(asker, update, moment);
-            }
-            Some(Task::Looking(_)) => self.reply(asker, queued(&key.id), moment),
-            // How it ended is in the store, and so may be one that is not known here.
-            Some(Task::Ended(_)) | None => self.recall(key, asker),
-        }
-        Ok(())
-    }
+    Status,
+    /// `TASK_CANCEL`.
+    Cancel,
+}
 
-    pub(super) fn cancel(
+impl Delegate {
+    pub(super) fn ask(
         &mut self,
+        question: Question,
         message: Admitted<'_>,
         task: &TaskId,
         asker: &Asker,
         moment: &mut Moment,
     ) -> Result<(), Declined> {
         let key = self.owned_task(message, task, asker, moment)?;
-        match self.tasks.find(&key) {
-            Some(Task::Running(_) | Task::Looking(_)) => {
+        match (self.tasks.waited_for(&key), question) {
+            (Some((update, _)), Question::Status) => self.reply(asker, update, moment),
+            (Some(_), Question::Cancel) => {
                 self.cancel_task(&key, "cancelled by its sender", moment);
-                let update = Update {
-                    task_id: key.id,
-                    progress: None,
-                    message: Some(TaskState::Cancelled.wire_name().to_owned()),
-                    state: Some(TaskState::Cancelled),
-                    seq: None,
-                };
-                self.reply(asker, Body::TaskUpdate(update), moment);
+                self.reply(asker, Update::of_state(key.id, TaskState::Cancelled), moment);
             }
-            Some(Task::Ended(_)) | None => self.recall(key, asker),
+            // How it ended is in the store, and so may be one that is not known here.
+            (None, _) => self.recall(key, asker),
         }
         Ok(())
     }
@@ -61,10 +45,8 @@ impl Delegate {
     /// Answers when the task has ended, or when the caller gives up.
     pub(super) fn wait_for(&mut self, key: TaskKey, asker: &Asker, moment: &mut Moment) {
         let most = self.settings.limits.waiting_for_one;
-        let (update, askers) = match self.tasks.find_mut(&key) {
-            Some(Task::Running(running)) => (running.update(), &mut running.askers),
-            Some(Task::Looking(looking)) => (queued(&key.id), &mut looking.askers),
-            Some(Task::Ended(_)) | None => return self.recall(key, asker),
+        let Some((update, askers)) = self.tasks.waited_for(&key) else {
+            return self.recall(key, asker);
         };
         if askers.len() >= most {
             self.reply(asker, update, moment);
@@ -76,11 +58,7 @@ impl Delegate {
 
     pub(super) fn give_up(&mut self, request: RequestId, moment: &mut Moment) {
         let Some(key) = self.tasks.stop_waiting(request) else { return };
-        let (update, askers) = match self.tasks.find_mut(&key) {
-            Some(Task::Running(running)) => (running.update(), &mut running.askers),
-            Some(Task::Looking(looking)) => (queued(&key.id), &mut looking.askers),
-            Some(Task::Ended(_)) | None => return,
-        };
+        let Some((update, askers)) = self.tasks.waited_for(&key) else { return };
         let Some(at) = askers.iter().position(|asker| asker.request == request) else { return };
         let asker = askers.swap_remove(at);
         self.reply(&asker, update, moment);
@@ -158,16 +136,6 @@ impl Delegate {
             Some(_) | None => Err(not_found()),
         }
     }
-}
-
-fn queued(task: &TaskId) -> Body {
-    Body::TaskUpdate(Update {
-        task_id: task.clone(),
-        progress: None,
-        message: Some(TaskState::Queued.wire_name().to_owned()),
-        state: Some(TaskState::Queued),
-        seq: None,
-    })
 }
 
 fn not_found() -> Declined {

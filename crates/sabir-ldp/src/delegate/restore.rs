@@ -85,7 +85,8 @@ impl Delegate {
                 records.push(Record::Updated(Box::new(updated)));
             }
         }
-        let seen = self.replay.records();
+        let mark = self.replay.mark(&self.settings.card.delegate_id);
+        let seen = mark.into_iter().chain(self.replay.records());
         records
             .extend(seen.map(|replay| Record::Seen(Seen { replay, session: None, at: self.now })));
         records
@@ -113,6 +114,8 @@ impl Delegate {
                 self.sessions.end(&session, how, limits);
                 self.sessions.bury(session, Past { owner, how }, limits);
             }
+            // A record that is read twice must not count twice.
+            Record::Started(started) if self.tasks.find(&started.key).is_some() => {}
             Record::Started(started) => {
                 if let Some(session) = self.sessions.find_mut(&started.session) {
                     session.running.insert(started.key.id.clone());

@@ -8,7 +8,7 @@ use super::record::{Authentication, TaskDigest, TaskKey, TaskStarted};
 use super::{DelegateLimits, Finished, RequestId, TaskOrder, Usage};
 use crate::contract::{FailurePolicy, Violation};
 use crate::envelope::{Body, TaskState, Update};
-use crate::id::DelegateId;
+use crate::id::{DelegateId, TaskId};
 use crate::time::Timestamp;
 
 #[derive(Debug)]
@@ -34,6 +34,20 @@ impl Task {
             Self::Running(running) => running.started.known(),
             Self::Ended(known) => *known,
         }
+    }
+}
+
+impl Update {
+    /// One that says no more than this.
+    pub(super) fn of_state(task_id: TaskId, state: TaskState) -> Body {
+        Body::TaskUpdate(Self {
+            task_id,
+            progress: None,
+            // One reference looks for the state in the message.
+            message: Some(state.wire_name().to_owned()),
+            state: Some(state),
+            seq: None,
+        })
     }
 }
 
@@ -153,14 +167,22 @@ impl Tasks {
         self.known.get(key)
     }
 
-    pub(super) fn find_mut(&mut self, key: &TaskKey) -> Option<&mut Task> {
-        self.known.get_mut(key)
-    }
-
     pub(super) fn running_mut(&mut self, key: &TaskKey) -> Option<&mut Running> {
         match self.known.get_mut(key)? {
             Task::Running(running) => Some(running),
             Task::Looking(_) | Task::Ended(_) => None,
+        }
+    }
+
+    /// How a task stands that has not ended, and who waits for it.
+    pub(super) fn waited_for(&mut self, key: &TaskKey) -> Option<(Body, &mut Vec<Asker>)> {
+        match self.known.get_mut(key)? {
+            Task::Running(running) => Some((running.update(), &mut running.askers)),
+            Task::Looking(looking) => {
+                let update = Update::of_state(key.id.clone(), TaskState::Queued);
+                Some((update, &mut looking.askers))
+            }
+            Task::Ended(_) => None,
         }
     }
 
@@ -258,6 +280,7 @@ impl Tasks {
         })
     }
 
+    /// Only for a key that is not known.
     fn put(&mut self, key: TaskKey, task: Task) {
         *self.running.entry(key.owner.clone()).or_default() += 1;
         self.running_total += 1;

@@ -66,6 +66,9 @@ impl Initiator {
             let error = format!("the delegate negotiated {mode}, which was not offered");
             return self.end(Some(Refusal::ModeNotNegotiated.error(error)));
         }
+        if let Err(declined) = self.check_domain(acceptance) {
+            return self.end(Some(declined.error()));
+        }
         let keys = match self.agree(received, acceptance, share) {
             Ok(keys) => keys,
             Err(declined) => return self.end(Some(declined.error())),
@@ -90,6 +93,19 @@ impl Initiator {
         self.agreed = Some(Agreed { session, delegate, modes, at: 0, keys, epoch });
         self.phase = Phase::Active;
         self.send_waiting(moment);
+    }
+
+    /// A delegate that passes over what is required accepts all the same, and does not say its domain.
+    fn check_domain(&self, acceptance: &Acceptance) -> Result<(), Declined> {
+        match (&self.settings.required_trust_domain, &acceptance.trust_domain) {
+            (None, _) => Ok(()),
+            (Some(required), Some(theirs)) if required == theirs => Ok(()),
+            (Some(required), theirs) => {
+                let theirs = theirs.as_deref().unwrap_or("one that it does not name");
+                let error = format!("{required} is required, and the delegate is in {theirs}");
+                Err(Refusal::TrustDomainMismatch.because(error))
+            }
+        }
     }
 
     /// The keys of the session, if both sides gave their half.

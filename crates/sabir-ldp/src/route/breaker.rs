@@ -1,10 +1,11 @@
 //! A circuit breaker for one delegate: after several failures in a row it is left alone for a while,
 //! then tried once, and left alone for twice as long when that fails too.
 //!
-//! It knows neither the delegate nor the reasons of its failures.
+//! It knows neither what the delegate does nor the reasons of its failures.
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::DelegateId;
 use crate::time::Timestamp;
 
 /// When a delegate is left alone, and for how long.
@@ -45,6 +46,13 @@ pub enum Breaker {
     Probing { until: Timestamp, cool_down_ms: u64 },
 }
 
+/// A breaker as it is stored: whose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BreakerRecord {
+    pub delegate: DelegateId,
+    pub breaker: Breaker,
+}
+
 /// What a breaker says about giving work to its delegate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -64,6 +72,40 @@ impl Breaker {
                 BreakerGate::Probe
             }
             Self::Open { .. } | Self::Probing { .. } => BreakerGate::Resting,
+        }
+    }
+
+    /// When no more work was to go to it, if it is so.
+    #[must_use]
+    pub fn opened_at(self) -> Option<Timestamp> {
+        match self {
+            Self::Closed | Self::Failing { .. } | Self::Probing { .. } => None,
+            Self::Open { until, cool_down_ms } => {
+                Some(Timestamp::from_millis(until.millis().saturating_sub(cool_down_ms)))
+            }
+        }
+    }
+
+    /// When it may have work again; the beginning of time if it may.
+    pub(super) fn rests_until(self) -> Timestamp {
+        match self {
+            Self::Closed | Self::Failing { .. } => Timestamp::default(),
+            Self::Open { until, .. } | Self::Probing { until, .. } => until,
+        }
+    }
+
+    /// The same, with no rest longer than the settings give.
+    pub(super) fn within(self, now: Timestamp, settings: &BreakerSettings) -> Self {
+        let most = settings.most_cool_down_ms.max(settings.first_cool_down_ms).max(1);
+        let end = |until: Timestamp| until.min(now.plus_millis(most));
+        match self {
+            Self::Closed | Self::Failing { .. } => self,
+            Self::Open { until, cool_down_ms } => {
+                Self::Open { until: end(until), cool_down_ms: cool_down_ms.clamp(1, most) }
+            }
+            Self::Probing { until, cool_down_ms } => {
+                Self::Probing { until: end(until), cool_down_ms: cool_down_ms.clamp(1, most) }
+            }
         }
     }
 

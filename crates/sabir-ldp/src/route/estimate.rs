@@ -67,6 +67,27 @@ impl Estimate {
         Self::new(prior, sums.map(|sum| sum * weight), exploration)
     }
 
+    /// The best that a record can say at any time from when it was made. As it ages, every figure goes
+    /// from what the record says to what the prior says, always in one direction.
+    pub(super) fn ceiling(prior: &Prior, tally: &Tally, exploration: Exploration) -> Self {
+        let young = Self::of_record(prior, tally, 1.0, exploration);
+        let old = Self::of_claims(prior, exploration);
+        let share = young.quality.max(old.quality);
+        // The lower bound rises with what is known, the upper one falls.
+        let strength = match exploration {
+            Exploration::Off => prior.quality.strength + tally.checked,
+            Exploration::Optimistic => prior.quality.strength,
+        };
+        Self {
+            quality: share,
+            quality_bound: bound(Held { value: share, strength }, exploration),
+            reliability: young.reliability.max(old.reliability),
+            latency_ms: young.latency_ms.min(old.latency_ms),
+            cost_usd: young.cost_usd.min(old.cost_usd),
+            outcomes: young.outcomes,
+        }
+    }
+
     fn new(prior: &Prior, sums: [f64; 8], exploration: Exploration) -> Self {
         let [tries, successes, checked, quality, timed, ln_latency, priced, cost_usd] = sums;
         let good = prior.quality.with(quality, checked);

@@ -1,5 +1,6 @@
 //! The candidates for one skill, laid out so that looking at all of them is a walk through memory:
-//! what filters ask about is numbers side by side, and scores that no outcome has touched are ready.
+//! what filters ask about is numbers side by side, scores that no outcome has touched are ready, and
+//! of the others it is known how high they can be at most, so that few are reckoned anew.
 //!
 //! It knows no ids and no texts; places in it are found by the router.
 
@@ -15,8 +16,10 @@ use crate::time::Timestamp;
 #[derive(Debug, Default)]
 pub(super) struct SkillIndex {
     gates: Vec<Gate>,
-    /// By claims alone, for each strategy.
+    /// For each strategy: the score by claims alone, or what a score by record never exceeds.
     scores: [Vec<f64>; Strategy::ALL.len()],
+    /// What budgets ask about.
+    spans: Vec<Span>,
     /// Decide between equal scores.
     ties: Vec<u64>,
     entries: Vec<Entry>,
@@ -31,10 +34,18 @@ pub(super) struct Gate {
     /// A bit for each mode's number.
     pub(super) modes: u8,
     pub(super) availability: Availability,
+    /// Set by the index.
     pub(super) expected: Expected,
-    /// By claims alone.
-    pub(super) cost_usd: f64,
-    pub(super) latency_ms: f64,
+}
+
+/// Between which a price and a time lie, whenever they are reckoned. By claims alone both ends are
+/// the same.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    least_cost_usd: f64,
+    most_cost_usd: f64,
+    least_latency_ms: f64,
+    most_latency_ms: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +57,11 @@ pub(super) enum Availability {
 }
 
 /// Where the score comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Expected {
+    #[default]
     ByClaims,
-    /// Outcomes age, so that it is reckoned anew each time.
+    /// Outcomes age, so that it is reckoned anew when it could be among the best.
     ByRecord,
 }
 
@@ -101,14 +113,21 @@ impl SkillIndex {
     }
 
     /// The place of the new candidate.
-    pub(super) fn push(&mut self, gate: Gate, tie: u64, entry: Entry, by_claims: &Estimate) -> u32 {
-        for (scores, strategy) in self.scores.iter_mut().zip(Strategy::ALL) {
-            scores.push(by_claims.score(strategy));
-        }
+    pub(super) fn push(
+        &mut self,
+        gate: Gate,
+        tie: u64,
+        entry: Entry,
+        exploration: Exploration,
+    ) -> u32 {
+        let at = self.entries.len();
+        self.scores.iter_mut().for_each(|scores| scores.push(0.0));
+        self.spans.push(Span::ANY);
         self.gates.push(gate);
         self.ties.push(tie);
         self.entries.push(entry);
-        (self.entries.len() - 1) as u32
+        self.reckon(at, exploration);
+        at as u32
     }
 
     /// Takes a candidate out. The last one moves to its place.
@@ -120,6 +139,7 @@ impl SkillIndex {
         for scores in &mut self.scores {
             scores.swap_remove(at);
         }
+        self.spans.swap_remove(at);
         self.gates.swap_remove(at);
         self.ties.swap_remove(at);
         Some(self.entries.swap_remove(at))
@@ -133,11 +153,18 @@ impl SkillIndex {
         &self.entries
     }
 
-    /// The tally of a candidate, to be added to.
-    pub(super) fn tally_mut(&mut self, at: u32, now: Timestamp) -> Option<&mut Tally> {
-        self.gates.get_mut(at as usize)?.expected = Expected::ByRecord;
-        let tally = &mut self.entries.get_mut(at as usize)?.tally;
-        Some(tally.get_or_insert_with(|| Box::new(Tally::new(now))))
+    /// Adds to the tally of a candidate.
+    pub(super) fn change_tally(
+        &mut self,
+        at: u32,
+        now: Timestamp,
+        exploration: Exploration,
+        change: impl FnOnce(&mut Tally),
+    ) {
+        let at = at as usize;
+        let Some(entry) = self.entries.get_mut(at) else { return };
+        change(entry.tally.get_or_insert_with(|| Box::new(Tally::new(now))));
+        self.reckon(at, exploration);
     }
 
     pub(super) fn set_availability(&mut self, at: u32, availability: Availability) {
@@ -161,16 +188,18 @@ impl SkillIndex {
         };
         let scores = &self.scores[sieve.strategy as usize];
         let candidates = self.gates.iter().zip(scores).zip(&self.ties);
-        for (at, ((gate, &by_claims), &tie)) in candidates.enumerate() {
+        for (at, ((gate, &ready), &tie)) in candidates.enumerate() {
             let verdict = match sieve.first_obstacle(gate) {
                 Some(filter) => Err(filter),
                 None if sieve.excluded.binary_search(&tie).is_ok() => Err(Filter::Excluded),
-                None => self.weigh(at, gate, by_claims, sieve, &rests),
+                None => self.weigh(at, gate, ready, sifted.best.bar(), sieve, &rests),
             };
             match verdict {
                 Ok(score) => {
                     sifted.eligible += 1;
-                    sifted.best.offer(score, tie, at as u32);
+                    if let Some(score) = score {
+                        sifted.best.offer(score, tie, at as u32);
+                    }
                 }
                 Err(filter) => {
                     let stopped = &mut sifted.stopped[filter as usize];
@@ -183,27 +212,89 @@ impl SkillIndex {
     }
 
     /// The score of a candidate that its gate lets through, unless a filter of the second kind stops
-    /// it: those that depend on who it is and what it did.
+    /// it: those that depend on who it is and what it did. None if it cannot reach the bar.
     fn weigh(
         &self,
         at: usize,
         gate: &Gate,
-        by_claims: f64,
+        ready: f64,
+        bar: f64,
         sieve: &Sieve<'_>,
         rests: impl Fn(u32) -> bool,
-    ) -> Result<f64, Filter> {
+    ) -> Result<Option<f64>, Filter> {
         if gate.availability == Availability::AskBreaker && rests(self.entries[at].slot) {
             return Err(Filter::Resting);
         }
-        if gate.expected == Expected::ByClaims {
-            sieve.check_budget(gate.cost_usd, gate.latency_ms)?;
-            return Ok(by_claims);
+        let fits = !sieve.has_budget() || sieve.judge(&self.spans[at])? == Fit::Sure;
+        if fits && (gate.expected == Expected::ByClaims || ready < bar) {
+            return Ok(Some(ready).filter(|_| gate.expected == Expected::ByClaims));
         }
         // Only here is what lies apart from the walk looked at.
         let entry = &self.entries[at];
         let estimate = entry.estimate(sieve.now, sieve.half_life_ms, sieve.exploration);
         sieve.check_budget(estimate.cost_usd, estimate.latency_ms)?;
-        Ok(estimate.score(sieve.strategy))
+        Ok(Some(estimate.score(sieve.strategy)))
+    }
+
+    /// Makes ready what can be known before anybody asks.
+    fn reckon(&mut self, at: usize, exploration: Exploration) {
+        let entry = &self.entries[at];
+        let by_claims = Estimate::of_claims(&entry.prior, exploration);
+        let (best, span, expected) = match &entry.tally {
+            None => (by_claims, Span::at(&by_claims), Expected::ByClaims),
+            Some(tally) => {
+                let by_record = Estimate::of_record(&entry.prior, tally, 1.0, exploration);
+                let best = Estimate::ceiling(&entry.prior, tally, exploration);
+                (best, Span::between(&by_claims, &by_record), Expected::ByRecord)
+            }
+        };
+        for (scores, strategy) in self.scores.iter_mut().zip(Strategy::ALL) {
+            let score = best.score(strategy);
+            scores[at] = match expected {
+                Expected::ByClaims => score,
+                Expected::ByRecord => score * (1.0 + ROUNDING),
+            };
+        }
+        self.spans[at] = span;
+        self.gates[at].expected = expected;
+    }
+}
+
+/// Whether a budget lets a candidate through.
+#[derive(PartialEq, Eq)]
+enum Fit {
+    Sure,
+    /// That depends on the time.
+    Unsure,
+}
+
+impl Span {
+    const ANY: Self = Self {
+        least_cost_usd: 0.0,
+        most_cost_usd: f64::INFINITY,
+        least_latency_ms: 0.0,
+        most_latency_ms: f64::INFINITY,
+    };
+
+    fn at(estimate: &Estimate) -> Self {
+        let Estimate { cost_usd, latency_ms, .. } = *estimate;
+        Self {
+            least_cost_usd: cost_usd,
+            most_cost_usd: cost_usd,
+            least_latency_ms: latency_ms,
+            most_latency_ms: latency_ms,
+        }
+    }
+
+    /// A record that ages leads from what it says now to what the claims say, and never beyond.
+    fn between(one: &Estimate, other: &Estimate) -> Self {
+        let (below, above) = (1.0 - ROUNDING, 1.0 + ROUNDING);
+        Self {
+            least_cost_usd: one.cost_usd.min(other.cost_usd) * below,
+            most_cost_usd: one.cost_usd.max(other.cost_usd) * above,
+            least_latency_ms: one.latency_ms.min(other.latency_ms) * below,
+            most_latency_ms: one.latency_ms.max(other.latency_ms) * above,
+        }
     }
 }
 
@@ -247,6 +338,21 @@ impl Sieve<'_> {
         None
     }
 
+    fn has_budget(&self) -> bool {
+        self.most_cost_usd < f64::INFINITY || self.most_latency_ms < f64::INFINITY
+    }
+
+    /// What can be said without reckoning.
+    fn judge(&self, span: &Span) -> Result<Fit, Filter> {
+        self.check_budget(span.least_cost_usd, 0.0)?;
+        if span.most_cost_usd > self.most_cost_usd {
+            return Ok(Fit::Unsure);
+        }
+        self.check_budget(0.0, span.least_latency_ms)?;
+        let is_sure = span.most_latency_ms <= self.most_latency_ms;
+        Ok(if is_sure { Fit::Sure } else { Fit::Unsure })
+    }
+
     fn check_budget(&self, cost_usd: f64, latency_ms: f64) -> Result<(), Filter> {
         if cost_usd > self.most_cost_usd {
             return Err(Filter::Cost);
@@ -260,3 +366,5 @@ impl Sieve<'_> {
 
 /// Enough to see what kind they are.
 const SAMPLES: usize = 3;
+/// More than a dozen operations on doubles lose.
+const ROUNDING: f64 = 1e-9;

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::breaker::{Breaker, BreakerGate, BreakerSettings};
+use super::breaker::{Breaker, BreakerGate, BreakerRecord, BreakerSettings};
 use super::choice::{Choice, Filter, PassedOver, Ranked, Why};
 use super::claim::Claims;
-use super::estimate::{Estimate, Exploration};
+use super::estimate::Exploration;
 use super::evidence::{EvidenceError, Tally, TallyRecord, TaskOutcome, Verdict, decay};
 use super::index::{Availability, Entry, Expected, Gate, Sieve, Sifted, SkillIndex};
 use super::request::Request;
@@ -30,7 +30,7 @@ pub struct RouterSettings {
     pub exploration: Exploration,
     pub breaker: BreakerSettings,
     pub most_cards: usize,
-    /// Tallies that are kept for delegates whose cards are gone.
+    /// Tallies that are kept for delegates whose cards are gone, and as many breakers.
     pub most_loose_tallies: usize,
 }
 
@@ -83,6 +83,8 @@ pub struct Router {
     skills: BTreeMap<SkillName, SkillIndex>,
     /// Evidence about those who have no card with that skill at present.
     loose: BTreeMap<(DelegateId, SkillName), Tally>,
+    /// Those of delegates without a card: to go and come back ends no rest.
+    loose_breakers: BTreeMap<DelegateId, Breaker>,
     domains: Symbols,
     places: Symbols,
 }
@@ -128,7 +130,10 @@ impl Router {
         }
         let (breaker, mut tallies) = match self.take(&card.delegate_id) {
             Some((slot, tallies)) => (slot.breaker, tallies),
-            None => (Breaker::default(), BTreeMap::new()),
+            None => {
+                let loose = self.loose_breakers.remove(&card.delegate_id);
+                (loose.unwrap_or_default(), BTreeMap::new())
+            }
         };
         let domain = listing.trust_domain.as_deref();
         let place = card.jurisdiction.as_deref();
@@ -158,8 +163,9 @@ impl Router {
 
     /// Forgets a card. What the delegate has shown is remembered, in case it returns.
     pub fn remove(&mut self, delegate: &DelegateId) {
-        if let Some((_, tallies)) = self.take(delegate) {
+        if let Some((slot, tallies)) = self.take(delegate) {
             self.keep_loose(delegate, tallies);
+            self.keep_loose_breaker(slot.id, slot.breaker);
         }
     }
 
@@ -228,7 +234,37 @@ impl Router {
     #[must_use]
     pub fn breaker(&self, delegate: &DelegateId) -> Breaker {
         let slot = self.by_id.get(delegate).and_then(|number| self.slot(*number));
-        slot.map(|slot| slot.breaker).unwrap_or_default()
+        let loose = || self.loose_breakers.get(delegate).copied();
+        slot.map(|slot| slot.breaker).or_else(loose).unwrap_or_default()
+    }
+
+    /// The breakers of all who failed of late, in the order of delegates: what
+    /// [`Router::restore_breaker`] takes in again.
+    #[must_use]
+    pub fn breakers(&self) -> Vec<BreakerRecord> {
+        let slots = self.slots.iter().flatten();
+        let of_slots = slots.map(|slot| (&slot.id, &slot.breaker));
+        let mut records: Vec<BreakerRecord> = of_slots
+            .chain(&self.loose_breakers)
+            .filter(|(_, breaker)| **breaker != Breaker::Closed)
+            .map(|(delegate, breaker)| BreakerRecord {
+                delegate: delegate.clone(),
+                breaker: *breaker,
+            })
+            .collect();
+        records.sort_by(|a, b| a.delegate.cmp(&b.delegate));
+        records
+    }
+
+    /// Puts a breaker back as it was, before or after its delegate's card. A rest that would last
+    /// longer than any does, because the clock was set back or the record is wrong, is cut.
+    pub fn restore_breaker(&mut self, record: &BreakerRecord, now: Timestamp) {
+        let breaker = record.breaker.within(now, &self.settings.breaker);
+        if self.by_id.contains_key(&record.delegate) {
+            self.update_breaker(&record.delegate, |current, _| *current = breaker);
+        } else {
+            self.keep_loose_breaker(record.delegate.clone(), breaker);
+        }
     }
 
     /// Who should do it. The same cards, evidence and time give the same answer, in whatever order
@@ -328,7 +364,6 @@ impl Router {
             }
             let claims = Claims::of(card, capability, credence);
             let prior = claims.prior();
-            let by_claims = Estimate::of_claims(&prior, self.settings.exploration);
             let loose = || self.loose.remove(&(slot.id.clone(), capability.name.clone()));
             let tally = tallies.remove(&capability.name).or_else(loose);
             let gate = Gate {
@@ -337,13 +372,11 @@ impl Router {
                 place: slot.place,
                 modes,
                 availability: slot.availability(),
-                expected: if tally.is_some() { Expected::ByRecord } else { Expected::ByClaims },
-                cost_usd: by_claims.cost_usd,
-                latency_ms: by_claims.latency_ms,
+                expected: Expected::default(),
             };
             let entry = Entry { slot: number, claims, prior, tally: tally.map(Box::new) };
             let index = self.skills.entry(capability.name.clone()).or_default();
-            let at = index.push(gate, tie, entry, &by_claims);
+            let at = index.push(gate, tie, entry, self.settings.exploration);
             slot.at.push((capability.name.clone(), at));
         }
         slot
@@ -400,6 +433,20 @@ impl Router {
         });
     }
 
+    /// One that is closed says nothing; when there are too many, the first to end its rest goes.
+    fn keep_loose_breaker(&mut self, delegate: DelegateId, breaker: Breaker) {
+        if breaker == Breaker::Closed {
+            return;
+        }
+        self.loose_breakers.insert(delegate, breaker);
+        if self.loose_breakers.len() > self.settings.most_loose_tallies {
+            let soonest = self.loose_breakers.iter().min_by_key(|(_, it)| it.rests_until());
+            if let Some(delegate) = soonest.map(|(delegate, _)| delegate.clone()) {
+                self.loose_breakers.remove(&delegate);
+            }
+        }
+    }
+
     fn with_tally(
         &mut self,
         delegate: &DelegateId,
@@ -410,9 +457,8 @@ impl Router {
         let slot = self.by_id.get(delegate).and_then(|number| self.slot(*number));
         let place = slot.and_then(|slot| slot.at.iter().find(|(name, _)| name == skill));
         if let Some(&(_, place)) = place {
-            let index = self.skills.get_mut(skill);
-            if let Some(tally) = index.and_then(|index| index.tally_mut(place, at)) {
-                change(tally);
+            if let Some(index) = self.skills.get_mut(skill) {
+                index.change_tally(place, at, self.settings.exploration, change);
             }
             return;
         }

@@ -38,6 +38,14 @@ impl Top {
         self.kept.insert(place, new);
     }
 
+    /// Below this score nothing is kept any more.
+    pub(super) fn bar(&self) -> f64 {
+        match self.kept.last() {
+            Some(worst) if self.kept.len() == self.limit => worst.score,
+            _ => f64::NEG_INFINITY,
+        }
+    }
+
     pub(super) fn kept(&self) -> &[Kept] {
         &self.kept
     }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::bytes::{SIGNATURE_KEY, SigningBytes};
 use super::key::{PublicKey, SigningKey, WrongSignature};
-use super::reference::SharedSecret;
+use super::reference::{SharedSecret, is_ambiguous};
 use super::session::SessionKey;
 use crate::canonical::NotCanonical;
 use crate::envelope::Envelope;
@@ -63,6 +63,8 @@ pub enum SignatureFault {
     /// A native signature without a timestamp.
     NoTimestamp,
     NotCanonical(NotCanonical),
+    /// A signature of the reference over a field that holds its separator: it fits other messages, too.
+    Ambiguous,
     Mismatch,
 }
 
@@ -198,6 +200,9 @@ impl SignedMessage {
             hex::decode::<16>(&nonce).ok_or(SignatureFault::BadNonce)?;
             text_field(envelope, "timestamp").ok_or(SignatureFault::NoTimestamp)?;
         }
+        if algorithm == Algorithm::ReferenceHmac && is_ambiguous(envelope) {
+            return Err(SignatureFault::Ambiguous);
+        }
         let bytes =
             SigningBytes::of_received(algorithm, envelope).map_err(SignatureFault::NotCanonical)?;
         Ok(Some(Self { algorithm, signature, bytes }))
@@ -247,6 +252,9 @@ impl fmt::Display for SignatureFault {
             }
             SignatureFault::NoTimestamp => f.write_str("a signed message needs a timestamp"),
             SignatureFault::NotCanonical(fault) => fault.fmt(f),
+            SignatureFault::Ambiguous => f.write_str(
+                "a field under this signature holds `|`, so that it fits other messages",
+            ),
             SignatureFault::Mismatch => f.write_str("the signature does not fit the message"),
         }
     }

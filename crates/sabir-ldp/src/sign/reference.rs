@@ -2,8 +2,8 @@
 //!
 //! It is here so that its clients and servers can be spoken to, and only a peer that was configured
 //! with a secret is. It is weak: what a task says, its contract, its result and its provenance are
-//! not covered, and the fields are joined by `|` without escapes, so that ("a|b", "c") and
-//! ("a", "b|c") share a signature.
+//! not covered. The fields are joined by `|` without escapes, so that ("a|b", "c") and ("a", "b|c")
+//! share a signature; what was received with such a field is refused.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -55,11 +55,25 @@ pub(super) fn string_of_value(envelope: &Value) -> String {
     })
 }
 
+/// Whether the string of a received envelope could be that of another: a field holds the separator. Of
+/// a nonce that is cut off from an id, or the other way round, a replay under another id is made. Only
+/// what stands last, the reason of a rejection, may hold it.
+pub(super) fn is_ambiguous(envelope: JsonValue<'_>) -> bool {
+    let holds = |value: Option<JsonValue<'_>>| {
+        value.and_then(|value| value.string().ok()).is_some_and(|text| text.contains('|'))
+    };
+    let body = envelope.get("body");
+    let of_body = |key| body.and_then(|body| body.get(key));
+    COVERED.iter().chain(&["nonce"]).any(|key| holds(envelope.get(key)))
+        || ["type", "delegate_id", "session_id", "task_id", "skill"]
+            .iter()
+            .any(|key| holds(of_body(key)))
+}
+
 /// `field` gives a string of the envelope by its path.
 fn string_of<'a>(field: impl Fn(&[&str]) -> Option<Cow<'a, str>>) -> String {
     let text = |path: &[&str]| field(path).unwrap_or_default();
-    let mut parts: Vec<Cow<'a, str>> =
-        ["from", "to", "session_id", "timestamp", "message_id"].map(|key| text(&[key])).into();
+    let mut parts: Vec<Cow<'a, str>> = COVERED.map(|key| text(&[key])).into();
     // An empty nonce is one, and a null is none.
     parts.extend(field(&["nonce"]));
     let kind = text(&["body", "type"]);
@@ -76,6 +90,9 @@ fn string_of<'a>(field: impl Fn(&[&str]) -> Option<Cow<'a, str>>) -> String {
     parts.push(kind);
     parts.join("|")
 }
+
+/// What is covered of every envelope, in this order.
+const COVERED: [&str; 5] = ["from", "to", "session_id", "timestamp", "message_id"];
 
 #[cfg(test)]
 mod tests {

@@ -50,6 +50,49 @@ fn a_clock_that_is_set_back_lets_nothing_pass_again() {
     assert_eq!(code(&node.ask(&message)), "TIMESTAMP_OUT_OF_WINDOW");
 }
 
+/// LD-M9, LD-S17: the clock ran ahead, the node forgot what could not pass any more, and then both were
+/// set right. Nothing that was there before passes again; what is new does at once.
+#[test]
+fn a_clock_that_is_set_right_brings_nothing_back() {
+    for by_snapshot in [false, true] {
+        let mut node = Node::new();
+        node.open(CALLER, "s-1", json!({}));
+        let old = node.message(CALLER, "", json!({ "type": "HELLO", "delegate_id": CALLER }));
+        assert_eq!(node.ask(&old)["type"], "CAPABILITY_MANIFEST");
+        node.now = START + 3_600_000;
+        node.open(CALLER, "s-2", json!({}));
+        if by_snapshot {
+            node.records = node.delegate.snapshot();
+        }
+        node.now = START + 1_000;
+        // Before and after a restart.
+        for restarts in [false, true] {
+            if restarts {
+                node = node.restart();
+            }
+            let code = code(&node.ask(&old)).to_owned();
+            assert!(["REPLAY_DETECTED", "TIMESTAMP_OUT_OF_WINDOW"].contains(&&*code), "{code}");
+        }
+        node.now = START + 2_000;
+        let new = node.message(CALLER, "", json!({ "type": "HELLO", "delegate_id": CALLER }));
+        let request = node.post(&new);
+        assert_eq!(node.answer(request)["type"], "CAPABILITY_MANIFEST");
+        assert_eq!(node.replies[&request]["timestamp"], node.stamp());
+    }
+}
+
+/// LD-M4: a store that gives a record twice gives the same node.
+#[test]
+fn a_record_that_is_read_twice_counts_once() {
+    let mut node = Node::new();
+    node.open(CALLER, "s-1", json!({}));
+    node.submit("s-1", "t-1", json!("x"));
+    let twice: Vec<Record> = node.records.iter().flat_map(|it| [it.clone(), it.clone()]).collect();
+    let node = Node::restored(DelegateLimits::default(), twice, START);
+    assert_eq!((node.delegate.sessions(), node.delegate.running_tasks()), (1, 0));
+    assert_eq!(node.records.iter().filter(|it| matches!(it, Record::Ended(_))).count(), 1);
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Open(u8),

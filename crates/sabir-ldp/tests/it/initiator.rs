@@ -114,6 +114,25 @@ fn the_session_is_the_one_that_was_accepted() {
     assert_eq!(client.notes, ["ended: MODE_NOT_NEGOTIATED"]);
 }
 
+/// LD-M45
+#[test]
+fn a_required_trust_domain_must_be_named() {
+    for (named, opened) in [(json!("lab"), true), (json!("default"), false), (Value::Null, false)] {
+        let mut client = Client::with(CALLER, Signing::Unsigned, |settings| {
+            settings.required_trust_domain = Some("lab".to_owned());
+        });
+        client.handle(InitiatorInput::Begin, START);
+        say(&mut client, json!({ "type": "CAPABILITY_MANIFEST", "capabilities": [] }));
+        let mut accept = accept(&["text"]);
+        accept["trust_domain"] = named;
+        let propose = say(&mut client, accept);
+        assert_eq!(propose["body"]["config"]["required_trust_domain"], "lab");
+        let note =
+            if opened { "opened in text, resumed: false" } else { "ended: TRUST_DOMAIN_MISMATCH" };
+        assert_eq!(client.notes, [note]);
+    }
+}
+
 /// LD-M37
 #[test]
 fn answers_that_do_not_belong_do_not_count() {

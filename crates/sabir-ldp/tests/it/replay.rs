@@ -92,6 +92,23 @@ fn nothing_is_forgotten_to_make_room() {
     assert_eq!(refusal(old), Some(Refusal::TimestampOutOfWindow));
 }
 
+/// LD-S16: who speaks under many names fills the window sooner, and nobody is forgotten for it.
+#[test]
+fn senders_are_bounded_too() {
+    let mut window = ReplayWindow::new(ReplayLimits { max_senders: 2, ..ReplayLimits::default() });
+    for (sender, id, expected) in [
+        ("x", "1", None),
+        ("y", "1", None),
+        ("z", "1", Some(Refusal::LimitReached)),
+        ("x", "2", None),
+        ("x", "1", Some(Refusal::ReplayDetected)),
+    ] {
+        assert_eq!(refusal(admit(&mut window, sender, id, NOON, NOON)), expected, "{sender} {id}");
+    }
+    let later = NOON + 6 * MINUTE;
+    assert_eq!(refusal(admit(&mut window, "z", "1", later, later)), None);
+}
+
 /// LD-S17
 #[test]
 fn a_restart_forgets_nothing() {
@@ -143,18 +160,22 @@ proptest! {
     /// LD-S15, LD-S16, LD-S17: whatever the clock does, and through restarts.
     #[test]
     fn no_message_passes_twice(arrivals in arrivals()) {
-        let limits =
-            ReplayLimits { past_ms: 5_000, future_ms: 1_000, max_per_sender: 8, max_in_total: 12 };
+        let limits = ReplayLimits {
+            past_ms: 5_000,
+            future_ms: 1_000,
+            max_per_sender: 8,
+            max_in_total: 12,
+            max_senders: 2,
+        };
         let mut window = ReplayWindow::new(limits);
         let mut passed = HashSet::new();
         let mut now = NOON;
-        let mut last_seen = now;
         for (id, sent, step, restarts) in arrivals {
             now = now.saturating_add_signed(step);
-            last_seen = last_seen.max(now);
             if restarts {
-                let records: Vec<_> = window.records().collect();
-                window = ReplayWindow::restore(limits, records, Timestamp::from_millis(last_seen));
+                let mark = window.mark(&DelegateId::new("node").unwrap());
+                let records: Vec<_> = mark.into_iter().chain(window.records()).collect();
+                window = ReplayWindow::restore(limits, records, Timestamp::from_millis(now));
             }
             let sender = if id < 3 { "x" } else { "y" };
             let message = (sender, id, NOON + sent * 1_000);

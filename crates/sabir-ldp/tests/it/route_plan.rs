@@ -4,251 +4,29 @@
 
 use std::fmt::Write as _;
 
-use expect_test::{Expect, expect};
+use expect_test::{expect, expect_file};
 use sabir_ldp::{
-    Breaker, BreakerSettings, DelegateId, ErrorCategory, FailureKind, PathLimits, Plan, PlanInput,
-    PlanOutput, PlanSettings, Refusal, Timestamp, Verdict, check_path, extend_path,
+    Breaker, BreakerRecord, BreakerSettings, DelegateId, ErrorCategory, FailureKind, PathLimits,
+    Plan, PlanInput, PlanOutput, PlanSettings, Refusal, Router, RouterSettings, Strategy,
+    Timestamp, Verdict, check_path, extend_path,
 };
+use sabir_testkit::cases;
 
-use crate::route_world::delegate;
+use crate::made::data;
+use crate::route_world::{Offer, START, believed, delegate, names, outcome, request, router};
 
-/// LD-R19: the next one gets its turn when the one before failed in a way that may be retried.
+/// LD-R19, LD-R20: each script says in its first line what it shows.
 #[test]
-fn retryable_failures_move_on() {
-    check(
-        PlanSettings::default(),
-        "0 begin
-         1 started a
-         5 failed a
-         6 started b
-         9 finished b
-         9 finished a",
-        expect![[r#"
-            > 0 begin
-              {"output":"start","delegate":"a"}
-            > 1 started a
-            > 5 failed a
-              {"output":"start","delegate":"b"}
-            > 6 started b
-            > 9 finished b
-              {"output":"done","delegate":"b"}
-            > 9 finished a
-            a from 0: Failed
-            b from 5: Finished
-        "#]],
-    );
+fn plans() {
+    for case in cases(data("plans")) {
+        expect_file![case.out_path()].assert_eq(&transcript(&case.text));
+    }
 }
 
-/// LD-R19: what would fail elsewhere too is not tried elsewhere.
+/// LD-R20
 #[test]
-fn final_failures_end_the_plan() {
-    check(
-        PlanSettings::default(),
-        "0 begin\n1 final a\n2 finished a",
-        expect![[r#"
-        > 0 begin
-          {"output":"start","delegate":"a"}
-        > 1 final a
-          {"output":"give_up","why":"final"}
-        > 2 finished a
-        a from 0: Failed
-    "#]],
-    );
-}
-
-/// LD-R19: a plan ends when attempts or delegates are used up, and at its deadline.
-#[test]
-fn plans_end() {
-    check(
-        PlanSettings { attempts: 2, ..PlanSettings::default() },
-        "0 begin\n1 failed a\n2 failed b",
-        expect![[r#"
-            > 0 begin
-              {"output":"start","delegate":"a"}
-            > 1 failed a
-              {"output":"start","delegate":"b"}
-            > 2 failed b
-              {"output":"give_up","why":"attempts_used_up"}
-            a from 0: Failed
-            b from 1: Failed
-        "#]],
-    );
-    check(
-        PlanSettings { attempts: 9, ..PlanSettings::default() },
-        "0 begin\n1 failed a\n2 failed b\n3 failed c",
-        expect![[r#"
-            > 0 begin
-              {"output":"start","delegate":"a"}
-            > 1 failed a
-              {"output":"start","delegate":"b"}
-            > 2 failed b
-              {"output":"start","delegate":"c"}
-            > 3 failed c
-              {"output":"give_up","why":"nobody_left"}
-            a from 0: Failed
-            b from 1: Failed
-            c from 2: Failed
-        "#]],
-    );
-    check(
-        PlanSettings { deadline: Some(seconds(10)), ..PlanSettings::default() },
-        "0 begin\n9 failed a\n10 failed b",
-        expect![[r#"
-            > 0 begin
-              {"output":"start","delegate":"a"}
-            > 9 failed a
-              {"output":"start","delegate":"b"}
-            > 10 failed b
-              {"output":"give_up","why":"deadline_passed"}
-            a from 0: Failed
-            b from 9: Failed
-        "#]],
-    );
-}
-
-/// LD-R20: hedging is off unless somebody switches it on.
-#[test]
-fn nobody_is_hedged_by_default() {
+fn hedging_is_off_by_default() {
     assert_eq!(PlanSettings::default().hedge_after_ms, None);
-    check(
-        PlanSettings::default(),
-        "0 begin\n1 started a\n3600 tick",
-        expect![[r#"
-        > 0 begin
-          {"output":"start","delegate":"a"}
-        > 1 started a
-        > 3600 tick
-        a from 0: Working
-    "#]],
-    );
-}
-
-/// LD-R20: the second one starts after the delay, once, and the slower one is stopped.
-#[test]
-fn hedged_plans_take_the_first_result() {
-    check(
-        hedging(),
-        "0 begin
-         1 started a
-         4 tick
-         5 tick
-         6 tick
-         7 finished b
-         8 finished a",
-        expect![[r#"
-            > 0 begin
-              {"output":"start","delegate":"a"}
-              {"output":"wake_at","at":5000}
-            > 1 started a
-            > 4 tick
-            > 5 tick
-              {"output":"start","delegate":"b"}
-            > 6 tick
-            > 7 finished b
-              {"output":"stop","delegate":"a"}
-              {"output":"done","delegate":"b"}
-            > 8 finished a
-            a from 0: Stopped
-            b from 5: Finished
-        "#]],
-    );
-}
-
-/// LD-R20: a failure of one leaves the other at work, and the free place is filled.
-#[test]
-fn hedged_plans_survive_failures() {
-    check(
-        hedging(),
-        "0 begin
-         5 tick
-         6 failed a
-         7 failed b
-         8 finished c",
-        expect![[r#"
-            > 0 begin
-              {"output":"start","delegate":"a"}
-              {"output":"wake_at","at":5000}
-            > 5 tick
-              {"output":"start","delegate":"b"}
-            > 6 failed a
-              {"output":"start","delegate":"c"}
-            > 7 failed b
-            > 8 finished c
-              {"output":"done","delegate":"c"}
-            a from 0: Failed
-            b from 5: Failed
-            c from 6: Finished
-        "#]],
-    );
-    check(
-        hedging(),
-        "0 begin
-         5 tick
-         6 final a
-         7 tick
-         8 finished b",
-        expect![[r#"
-            > 0 begin
-              {"output":"start","delegate":"a"}
-              {"output":"wake_at","at":5000}
-            > 5 tick
-              {"output":"start","delegate":"b"}
-            > 6 final a
-            > 7 tick
-            > 8 finished b
-              {"output":"done","delegate":"b"}
-            a from 0: Failed
-            b from 5: Finished
-        "#]],
-    );
-    check(
-        hedging(),
-        "0 begin\n5 tick\n6 final a\n7 failed b",
-        expect![[r#"
-        > 0 begin
-          {"output":"start","delegate":"a"}
-          {"output":"wake_at","at":5000}
-        > 5 tick
-          {"output":"start","delegate":"b"}
-        > 6 final a
-        > 7 failed b
-          {"output":"give_up","why":"final"}
-        a from 0: Failed
-        b from 5: Failed
-    "#]],
-    );
-}
-
-/// LD-R19: reports about others, twice, too early or too late change nothing.
-#[test]
-fn what_does_not_belong_is_ignored() {
-    check(
-        PlanSettings::default(),
-        "0 finished a
-         0 tick
-         0 begin
-         0 begin
-         1 finished b
-         1 failed nobody
-         2 failed a
-         2 failed a
-         3 finished a",
-        expect![[r#"
-            > 0 finished a
-            > 0 tick
-            > 0 begin
-              {"output":"start","delegate":"a"}
-            > 0 begin
-            > 1 finished b
-            > 1 failed nobody
-            > 2 failed a
-              {"output":"start","delegate":"b"}
-            > 2 failed a
-            > 3 finished a
-            a from 0: Failed
-            b from 2: Offered
-        "#]],
-    );
 }
 
 /// LD-R19: an error says itself whether somebody else might succeed.
@@ -302,6 +80,69 @@ fn rests_grow_and_end() {
     .assert_eq(&out);
 }
 
+/// LD-R23: a breaker is kept as a record; with it, before or after the card, the rest goes on.
+#[test]
+fn rests_outlive_a_restart() {
+    let offers = [Offer::new("a", "s"), Offer::new("b", "s"), Offer::new("c", "s")];
+    let mut router = router(&offers);
+    for (name, times) in [("a", 3), ("b", 2)] {
+        for _ in 0..times {
+            router.record(&outcome(name, "s", START, Verdict::Failed));
+        }
+    }
+    let text = serde_json::to_string(&router.breakers()).unwrap();
+    expect![[r#"
+        [{"delegate":"ldp:delegate:a","breaker":{"state":"open","until":1794830430000,"cool_down_ms":30000}},
+        {"delegate":"ldp:delegate:b","breaker":{"state":"failing","failures":2}}]"#]].assert_eq(&text.replace("},{", "},\n{"));
+    let records: Vec<BreakerRecord> = serde_json::from_str(&text).unwrap();
+    assert_eq!(records[0].breaker.opened_at(), Some(START));
+
+    let who = |router: &Router, later| {
+        let mut names = names(router, &request("s", Strategy::Quality), START.plus_millis(later));
+        names.sort();
+        names.concat()
+    };
+    let mut before = Router::default();
+    records.iter().for_each(|record| before.restore_breaker(record, START));
+    assert_eq!(before.breakers(), records);
+    offers.iter().for_each(|offer| before.put(&offer.card(), &believed()).unwrap());
+    let mut after = crate::route_world::router(&offers);
+    records.iter().for_each(|record| after.restore_breaker(record, START));
+    for mut router in [before, after] {
+        assert_eq!(router.breakers(), records);
+        assert_eq!(who(&router, 29_999), "bc");
+        assert_eq!(who(&router, 30_000), "abc");
+        // To go and come back ends no rest.
+        router.remove(&delegate("a"));
+        assert_eq!(router.breakers(), records);
+        router.put(&offers[0].card(), &believed()).unwrap();
+        assert_eq!(who(&router, 0), "bc");
+        router.record(&outcome("b", "s", START, Verdict::Failed));
+        assert_eq!(who(&router, 0), "c");
+    }
+}
+
+/// LD-R23: neither a clock that was set back nor a wrong record lets anybody rest for ever, and there
+/// are never more breakers than there is room for.
+#[test]
+fn restored_rests_are_bounded() {
+    let settings = RouterSettings { most_loose_tallies: 4, ..RouterSettings::default() };
+    let mut router = Router::new(settings);
+    let end = Timestamp::from_millis(u64::MAX);
+    for number in 0..9 {
+        let breaker = Breaker::Open { until: end, cool_down_ms: u64::MAX };
+        let record = BreakerRecord { delegate: delegate(&number.to_string()), breaker };
+        router.restore_breaker(&record, START);
+    }
+    assert_eq!(router.breakers().len(), 4);
+    for record in router.breakers() {
+        let hour = 3_600_000;
+        let cut = Breaker::Open { until: START.plus_millis(hour), cool_down_ms: hour };
+        assert_eq!(record.breaker, cut);
+        assert_eq!(router.breaker(&record.delegate), cut);
+    }
+}
+
 /// LD-R21: a task that was here is refused, wherever in its path that was.
 #[test]
 fn loops_are_found() {
@@ -349,19 +190,27 @@ fn path(length: usize) -> Vec<DelegateId> {
     (0..length).map(|at| delegate(&format!("hop-{at}"))).collect()
 }
 
-fn hedging() -> PlanSettings {
-    PlanSettings { hedge_after_ms: Some(5_000), ..PlanSettings::default() }
-}
-
 fn seconds(seconds: u64) -> Timestamp {
     Timestamp::from_millis(seconds * 1_000)
 }
 
-/// A plan over a, b and c.
-fn check(settings: PlanSettings, script: &str, expected: Expect) {
+/// What a plan over a, b and c does: settings come first, then inputs, each behind its second.
+fn transcript(script: &str) -> String {
+    let lines = || script.lines().filter(|line| !line.starts_with('#'));
+    let mut settings = PlanSettings::default();
+    for setting in lines().filter_map(|line| line.strip_prefix("set ")) {
+        let (name, number) = setting.split_once(' ').unwrap();
+        let number: u64 = number.parse().unwrap();
+        match name {
+            "attempts" => settings.attempts = number as usize,
+            "deadline" => settings.deadline = Some(seconds(number)),
+            "hedge" => settings.hedge_after_ms = Some(number * 1_000),
+            other => panic!("no setting {other}"),
+        }
+    }
     let mut plan = Plan::new(["a", "b", "c", "a"].map(delegate), settings);
     let mut out = String::new();
-    for line in script.lines().map(str::trim) {
+    for line in lines().filter(|line| !line.starts_with("set ")) {
         writeln!(out, "> {line}").unwrap();
         let words: Vec<&str> = line.split(' ').collect();
         let name = || delegate(words[2]);
@@ -389,5 +238,5 @@ fn check(settings: PlanSettings, script: &str, expected: Expect) {
         writeln!(out, "{name} from {}: {:?}", attempt.started_at.millis() / 1_000, attempt.state)
             .unwrap();
     }
-    expected.assert_eq(&out);
+    out
 }

@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use sabir_ldp::{
-    AttemptState, CallBudget, Choice, ClaimType, FailureKind, Plan, PlanInput, PlanOutput,
-    PlanSettings, Request, Router, RouterSettings, Strategy as Way, TaskOutcome, Timestamp,
-    Verdict,
+    AttemptState, CallBudget, Choice, ClaimType, Exploration, FailureKind, Plan, PlanInput,
+    PlanOutput, PlanSettings, Request, Router, RouterSettings, Strategy as Way, TaskOutcome,
+    Timestamp, Verdict,
 };
+use sha2::{Digest as _, Sha256};
 
 use crate::route_world::{DAY, Offer, START, believed, delegate, names, outcome, request, router};
 
@@ -73,6 +74,51 @@ proptest! {
         prop_assert!(more.ranked.is_sorted_by(|a, b| a.score >= b.score));
         let passed_over: usize = more.passed_over.iter().map(|it| it.count).sum();
         prop_assert_eq!(more.eligible + passed_over, more.cards);
+    }
+
+    /// LD-R6, LD-R17: the router passes over most candidates without reckoning; who looks at each of
+    /// them alone finds the same, whatever their records, their ages, the budget and the time.
+    #[test]
+    fn nobody_is_missed(
+        offers in offers(),
+        told in prop::collection::vec((0..12_usize, verdict(), 0..60_u64, 0..60_000_u64, 0.0..1.0_f64), 0..60),
+        budget in (prop::option::of(0.0..0.5_f64), prop::option::of(0..40_000_u64)),
+        exploration in prop::sample::select(vec![Exploration::Off, Exploration::Optimistic]),
+        limit in 1..5_usize,
+        days in 0..90_u64,
+        way in way(),
+    ) {
+        let settings = RouterSettings { exploration, ..RouterSettings::default() };
+        let world = |offers: &[Offer]| {
+            let mut router = Router::new(settings);
+            for offer in offers {
+                router.put(&offer.card(), &believed()).unwrap();
+            }
+            for (at, verdict, day, latency_ms, cost_usd) in &told {
+                router.record(&TaskOutcome {
+                    latency_ms: Some(*latency_ms),
+                    cost_usd: Some(*cost_usd),
+                    ..outcome(&at.to_string(), "s", START.plus_millis(day * DAY), *verdict)
+                });
+            }
+            router
+        };
+        let budget = CallBudget { cost_usd: budget.0, latency_ms: budget.1 };
+        let request = Request { limit, budget, ..request("s", way) };
+        let now = START.plus_millis(days * DAY);
+        let choice = world(&offers).choose(&request, now);
+        let mut ranked = Vec::new();
+        for offer in &offers {
+            ranked.extend(world(std::slice::from_ref(offer)).choose(&request, now).ranked);
+        }
+        prop_assert_eq!(choice.eligible, ranked.len());
+        let tie = |name: &str| Sha256::digest(name.as_bytes());
+        ranked.sort_by(|a, b| {
+            let ties = || tie(a.delegate.as_str()).cmp(&tie(b.delegate.as_str()));
+            b.score.total_cmp(&a.score).then_with(ties)
+        });
+        ranked.truncate(limit);
+        prop_assert_eq!(choice.ranked, ranked);
     }
 
     /// LD-R14: a better claim of the same kind, all else equal.

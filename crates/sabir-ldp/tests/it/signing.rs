@@ -278,17 +278,44 @@ fn the_signature_of_the_reference_covers_little() {
         changed[field] = "other".into();
         assert_eq!(check(&changed), Err(SignatureFault::Mismatch), "{field}");
     }
-    // Parts can be cut elsewhere.
+    let other = SharedSecret::new("other".to_owned());
+    let result = verify(&signed.to_string(), Verifier::Reference(&other));
+    assert_eq!(result, Err(SignatureFault::Mismatch));
+}
+
+/// LD-S13: fields that hold the separator could be cut elsewhere. With a nonce that becomes part of the
+/// message id, a message would come again under another id.
+#[test]
+fn a_signature_that_fits_two_messages_fits_none() {
+    let secret = SharedSecret::new("test-secret".to_owned());
+    let check = |value: &Value| verify(&value.to_string(), Verifier::Reference(&secret));
     let mut cut = envelope();
     cut["from"] = "a|b".into();
     cut["to"] = "c".into();
     let mut cut = sign(&cut, Signer::Reference(&secret));
-    cut["from"] = "a".into();
-    cut["to"] = "b|c".into();
-    assert_eq!(check(&cut), Ok(()));
-    let other = SharedSecret::new("other".to_owned());
-    let result = verify(&signed.to_string(), Verifier::Reference(&other));
-    assert_eq!(result, Err(SignatureFault::Mismatch));
+    for (from, to) in [("a|b", "c"), ("a", "b|c")] {
+        cut["from"] = from.into();
+        cut["to"] = to.into();
+        assert_eq!(check(&cut), Err(SignatureFault::Ambiguous));
+    }
+    // `m|n` under one name or two: the signature is the same.
+    let mut joined = envelope();
+    joined["message_id"] = "m|00".into();
+    let mut apart = sign(&joined, Signer::Reference(&secret));
+    assert_eq!(check(&apart), Err(SignatureFault::Ambiguous));
+    apart["message_id"] = "m".into();
+    apart["nonce"] = "00".into();
+    assert_eq!(check(&apart), Ok(()));
+    for key in ["task_id", "skill"] {
+        let mut changed = envelope();
+        changed["body"][key] = "x|y".into();
+        let signed = sign(&changed, Signer::Reference(&secret));
+        assert_eq!(check(&signed), Err(SignatureFault::Ambiguous), "{key}");
+    }
+    // Words for people stand last, and nothing behind them can be cut.
+    let mut rejected = envelope();
+    rejected["body"] = json!({"type": "SESSION_REJECT", "reason": "this | that"});
+    assert_eq!(check(&sign(&rejected, Signer::Reference(&secret))), Ok(()));
 }
 
 fn result_body(key: &SigningKey) -> Value {

@@ -1,87 +1,162 @@
-//! Words that change what a sentence says: negations, numbers, units, and the small words between
-//! them. English first, and the basics of German, French, Spanish, Italian, Portuguese and Chinese.
-//! Words come in lower case, as the tokens hold them.
+//! Words that change what a sentence says: negations, conditions, numbers, units, and the small words
+//! between them. Which they are is said in `words.txt`; what is done about them, elsewhere.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::tokens::Token;
+
+/// What a word does to a sentence, as the table names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Group {
+    Negation,
+    NegativePronoun,
+    NegativeDeterminer,
+    Scarce,
+    Harmless,
+    Deny,
+    Falsehood,
+    Rejected,
+    Fail,
+    Condition,
+    ConditionFirst,
+    Inversion,
+    EvenIf,
+    Exception,
+    Zero,
+    Modal,
+    Weaken,
+    Share,
+    Truth,
+    Belief,
+    BackReference,
+    But,
+    And,
+    So,
+    Clause,
+    ClauseAfterComma,
+    Link,
+    ClauseLink,
+    Saying,
+    Do,
+    Relative,
+    Carrier,
+    Copula,
+    Article,
+    Abbreviation,
+    Number,
+    NumberOrOther,
+    One,
+    Unit,
+    BeforeNumber,
+    Tie,
+    Between,
+    Bound,
+    AfterNumber,
+    Rate,
+    Era,
+    Month,
+    BeforeYear,
+    Range,
+    Turn,
+    Restriction,
+    /// A phrase of the table begins with the word.
+    BeginsPhrase,
+}
+
+/// The groups that a word or a phrase is in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Groups(u64);
+
+impl Groups {
+    pub(super) fn has(self, group: Group) -> bool {
+        self.0 & (1 << group as u32) != 0
+    }
+
+    pub(super) fn has_any(self, groups: &[Group]) -> bool {
+        groups.iter().any(|group| self.has(*group))
+    }
+
+    fn add(&mut self, group: Group) {
+        self.0 |= 1 << group as u32;
+    }
+}
+
+/// The groups of one word.
+pub(super) fn groups(word: &str) -> Groups {
+    let mut groups = TABLE.get(word).copied().unwrap_or_default();
+    if word.ends_with("n't") || (word.starts_with("n'") && word.len() > 2) {
+        groups.add(Group::Negation);
+    }
+    groups
+}
+
+/// The groups of each token, with those of the phrases that begin there. Where a phrase says that
+/// nothing is changed, none of its words does.
+pub(super) fn marks(tokens: &[Token]) -> Vec<Groups> {
+    let mut marks: Vec<Groups> = tokens.iter().map(|token| groups(&token.word)).collect();
+    let mut harmless_to = 0;
+    for at in 0..tokens.len() {
+        if marks[at].has(Group::BeginsPhrase) {
+            for length in 2..=MAX_PHRASE.min(tokens.len() - at) {
+                let words = tokens[at..at + length].iter().map(|it| it.word.as_str());
+                let phrase = words.collect::<Vec<_>>().join("_");
+                let found = TABLE.get(phrase.as_str()).copied().unwrap_or_default();
+                match found.has(Group::Harmless) {
+                    true => harmless_to = harmless_to.max(at + length),
+                    false => marks[at].0 |= found.0,
+                }
+            }
+        }
+        if at < harmless_to {
+            marks[at] = Groups::default();
+        }
+    }
+    marks
+}
 
 /// Whether the word denies something.
 pub(super) fn is_negation(word: &str) -> bool {
-    NEGATIONS.contains(&word) || word.ends_with("n't") || word.starts_with("n'")
+    groups(word).has(Group::Negation)
 }
 
 /// Whether the word is a number or a magnitude. Words that are articles, too ("one", "ein", "un"),
 /// are none.
 pub(super) fn is_number_word(word: &str) -> bool {
-    NUMBER_WORDS.contains(&word)
+    groups(word).has(Group::Number)
 }
 
 /// Whether the word says what is counted or measured, when it stands behind a number.
 pub(super) fn is_unit(word: &str) -> bool {
-    UNITS.contains(&word) || is_number_word(word)
+    groups(word).has_any(&[Group::Unit, Group::Number])
 }
 
 /// Whether a quote says the same with the word and without.
 pub(super) fn is_article(word: &str) -> bool {
-    ARTICLES.contains(&word)
+    groups(word).has(Group::Article)
 }
 
 /// Whether a negation before the word reaches over it to what follows. Adverbs are carried; "not only"
 /// denies nothing.
 pub(super) fn carries_negation(word: &str) -> bool {
-    let is_adverb = word.ends_with("ly") && !RESTRICTIONS.contains(&word);
-    is_adverb || is_article(word) || CARRIERS.contains(&word)
-}
-
-/// Whether a negation is said of a noun and denies what is said about it, like "no company paid".
-pub(super) fn denies_nouns(word: &str) -> bool {
-    NOUN_NEGATIONS.contains(&word)
-}
-
-/// Whether the word denies the clause that it is linked to: "fails to", "denies that", "lack of".
-pub(super) fn denies(word: &str) -> bool {
-    DENIALS.contains(&word)
-}
-
-/// Whether what follows the word is a clause or a noun that it governs.
-pub(super) fn links_clause(word: &str) -> bool {
-    LINKS.contains(&word)
-}
-
-/// Whether what follows the word is a condition, or as good as denied.
-pub(super) fn conditions(word: &str) -> bool {
-    CONDITIONS.contains(&word)
-}
-
-/// Whether the word takes back what stands before it.
-pub(super) fn denies_behind(word: &str) -> bool {
-    EXCEPTIONS.contains(&word)
-}
-
-/// Whether the word says that what comes before is what comes after.
-pub(super) fn is_copula(word: &str) -> bool {
-    COPULAS.contains(&word) || is_article(word)
+    let groups = groups(word);
+    let is_adverb = word.ends_with("ly") && !groups.has(Group::Restriction);
+    is_adverb || groups.has_any(&[Group::Article, Group::Carrier])
 }
 
 /// Whether numbers on both sides of the word belong together: "3 to 5", "two and a half".
 pub(super) fn joins_numbers(word: &str) -> bool {
-    is_and(word) || RANGE_WORDS.contains(&word)
+    groups(word).has(Group::Range)
 }
 
 pub(super) fn is_and(word: &str) -> bool {
-    ANDS.contains(&word)
-}
-
-/// Whether the words before a number, the nearest first, say that it is a bound or negative: "under",
-/// "less than", "minus".
-pub(super) fn limits_number(before: &[&str]) -> bool {
-    match before {
-        [word, ..] if LIMITS.contains(word) => true,
-        [word, other, ..] => LIMIT_PAIRS.contains(&(*other, *word)),
-        _ => false,
-    }
+    groups(word).has(Group::And)
 }
 
 /// Whether leaving the word out turns or conditions what is said.
 pub(super) fn is_turn(word: &str) -> bool {
-    TURNS.contains(&word)
+    use Group::{Condition, Deny, Exception, Falsehood, Turn};
+    groups(word).has_any(&[Turn, Falsehood, Deny, Condition, Exception])
 }
 
 /// Whether two words begin in ways that contrast: "hypertension" is not a misspelled "hypotension".
@@ -92,681 +167,86 @@ pub(super) fn contrast(a: &str, b: &str) -> bool {
     })
 }
 
-const NEGATIONS: &[&str] = &[
-    "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without",
-    "cannot", "hardly", "scarcely", "barely", "non", "nicht", "kein", "keine", "keinen", "keinem",
-    "keiner", "keines", "nie", "niemals", "niemand", "nichts", "ohne", "weder", "kaum", "nirgends",
-    "ne", "pas", "jamais", "rien", "aucun", "aucune", "sans", "ni", "guère", "nunca", "jamás",
-    "nada", "nadie", "ningún", "ninguna", "ninguno", "sin", "tampoco", "nessuno", "nessuna", "mai",
-    "senza", "né", "não", "nenhum", "nenhuma", "sem", "nem", "ninguém", "不", "没", "沒", "無",
-    "无", "未", "非", "否",
+static TABLE: LazyLock<HashMap<&'static str, Groups>> =
+    LazyLock::new(|| read_table(include_str!("words.txt")));
+
+/// `[group]`, then its words. What follows `#` is for people.
+fn read_table(text: &'static str) -> HashMap<&'static str, Groups> {
+    let mut table: HashMap<&'static str, Groups> = HashMap::new();
+    let mut current = None;
+    for line in text.lines() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            current = GROUPS.iter().find(|(known, _)| *known == name).map(|(_, group)| *group);
+            continue;
+        }
+        let Some(group) = current else { continue };
+        for word in line.split_whitespace() {
+            table.entry(word).or_default().add(group);
+            if let Some((first, _)) = word.split_once('_') {
+                table.entry(first).or_default().add(Group::BeginsPhrase);
+            }
+        }
+    }
+    table
+}
+
+const GROUPS: &[(&str, Group)] = &[
+    ("negation", Group::Negation),
+    ("negative_pronoun", Group::NegativePronoun),
+    ("negative_determiner", Group::NegativeDeterminer),
+    ("scarce", Group::Scarce),
+    ("harmless", Group::Harmless),
+    ("deny", Group::Deny),
+    ("falsehood", Group::Falsehood),
+    ("rejected", Group::Rejected),
+    ("fail", Group::Fail),
+    ("condition", Group::Condition),
+    ("condition_first", Group::ConditionFirst),
+    ("inversion", Group::Inversion),
+    ("even_if", Group::EvenIf),
+    ("exception", Group::Exception),
+    ("zero", Group::Zero),
+    ("modal", Group::Modal),
+    ("weaken", Group::Weaken),
+    ("share", Group::Share),
+    ("truth", Group::Truth),
+    ("belief", Group::Belief),
+    ("back_reference", Group::BackReference),
+    ("but", Group::But),
+    ("and", Group::And),
+    ("so", Group::So),
+    ("clause", Group::Clause),
+    ("clause_after_comma", Group::ClauseAfterComma),
+    ("link", Group::Link),
+    ("clause_link", Group::ClauseLink),
+    ("saying", Group::Saying),
+    ("do", Group::Do),
+    ("relative", Group::Relative),
+    ("carrier", Group::Carrier),
+    ("copula", Group::Copula),
+    ("article", Group::Article),
+    ("abbreviation", Group::Abbreviation),
+    ("number", Group::Number),
+    ("number_or_other", Group::NumberOrOther),
+    ("one", Group::One),
+    ("unit", Group::Unit),
+    ("before_number", Group::BeforeNumber),
+    ("tie", Group::Tie),
+    ("between", Group::Between),
+    ("bound", Group::Bound),
+    ("after_number", Group::AfterNumber),
+    ("rate", Group::Rate),
+    ("era", Group::Era),
+    ("month", Group::Month),
+    ("before_year", Group::BeforeYear),
+    ("range", Group::Range),
+    ("turn", Group::Turn),
+    ("restriction", Group::Restriction),
 ];
 
-const NUMBER_WORDS: &[&str] = &[
-    "zero",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-    "sixty",
-    "seventy",
-    "eighty",
-    "ninety",
-    "hundred",
-    "hundreds",
-    "thousand",
-    "thousands",
-    "million",
-    "millions",
-    "billion",
-    "billions",
-    "trillion",
-    "trillions",
-    "dozen",
-    "dozens",
-    "half",
-    "third",
-    "quarter",
-    "twice",
-    "double",
-    "triple",
-    "first",
-    "second",
-    "fourth",
-    "fifth",
-    "null",
-    "zwei",
-    "drei",
-    "vier",
-    "fünf",
-    "sechs",
-    "sieben",
-    "acht",
-    "neun",
-    "zehn",
-    "elf",
-    "zwölf",
-    "zwanzig",
-    "dreißig",
-    "dreissig",
-    "vierzig",
-    "fünfzig",
-    "sechzig",
-    "siebzig",
-    "achtzig",
-    "neunzig",
-    "hundert",
-    "tausend",
-    "mio",
-    "mrd",
-    "milliarde",
-    "milliarden",
-    "millionen",
-    "dutzend",
-    "hälfte",
-    "drittel",
-    "viertel",
-    "doppelt",
-    "deux",
-    "trois",
-    "quatre",
-    "cinq",
-    "sept",
-    "huit",
-    "neuf",
-    "dix",
-    "onze",
-    "douze",
-    "vingt",
-    "trente",
-    "quarante",
-    "cinquante",
-    "soixante",
-    "cent",
-    "cents",
-    "mille",
-    "milliard",
-    "milliards",
-    "moitié",
-    "dos",
-    "tres",
-    "cuatro",
-    "cinco",
-    "seis",
-    "siete",
-    "ocho",
-    "nueve",
-    "diez",
-    "once",
-    "doce",
-    "veinte",
-    "treinta",
-    "cuarenta",
-    "cincuenta",
-    "cien",
-    "ciento",
-    "mil",
-    "millón",
-    "millones",
-    "mitad",
-    "due",
-    "tre",
-    "quattro",
-    "cinque",
-    "sette",
-    "otto",
-    "nove",
-    "dieci",
-    "cento",
-    "milione",
-    "milioni",
-    "dois",
-    "três",
-    "quatro",
-    "sete",
-    "oito",
-    "dez",
-    "milhão",
-    "milhões",
-    "一",
-    "二",
-    "三",
-    "四",
-    "五",
-    "六",
-    "七",
-    "八",
-    "九",
-    "十",
-    "百",
-    "千",
-    "万",
-    "萬",
-    "亿",
-    "億",
-    "零",
-    "〇",
-    "两",
-];
-
-const UNITS: &[&str] = &[
-    "percent",
-    "percentage",
-    "per",
-    "prozent",
-    "prozentpunkte",
-    "promille",
-    "pour",
-    "por",
-    "basis",
-    "points",
-    "point",
-    "nm",
-    "µm",
-    "μm",
-    "mm",
-    "cm",
-    "dm",
-    "m",
-    "km",
-    "meter",
-    "meters",
-    "metre",
-    "metres",
-    "metern",
-    "kilometer",
-    "kilometers",
-    "kilometre",
-    "kilometres",
-    "kilometern",
-    "mètres",
-    "kilomètres",
-    "metros",
-    "kilómetros",
-    "inch",
-    "inches",
-    "ft",
-    "feet",
-    "foot",
-    "yard",
-    "yards",
-    "mile",
-    "miles",
-    "meilen",
-    "ng",
-    "µg",
-    "μg",
-    "mg",
-    "g",
-    "kg",
-    "gram",
-    "grams",
-    "gramm",
-    "kilogram",
-    "kilograms",
-    "kilogramm",
-    "kilos",
-    "ton",
-    "tons",
-    "tonne",
-    "tonnes",
-    "tonnen",
-    "lb",
-    "lbs",
-    "pound",
-    "pounds",
-    "oz",
-    "ounce",
-    "ounces",
-    "ml",
-    "cl",
-    "l",
-    "liter",
-    "liters",
-    "litre",
-    "litres",
-    "litros",
-    "gallon",
-    "gallons",
-    "ms",
-    "sec",
-    "secs",
-    "second",
-    "seconds",
-    "sekunden",
-    "secondes",
-    "segundos",
-    "min",
-    "mins",
-    "minute",
-    "minutes",
-    "minuten",
-    "minutos",
-    "h",
-    "hr",
-    "hrs",
-    "hour",
-    "hours",
-    "stunde",
-    "stunden",
-    "heures",
-    "horas",
-    "day",
-    "days",
-    "tag",
-    "tage",
-    "tagen",
-    "jours",
-    "días",
-    "week",
-    "weeks",
-    "wochen",
-    "semaines",
-    "semanas",
-    "month",
-    "months",
-    "monate",
-    "monaten",
-    "mois",
-    "meses",
-    "year",
-    "years",
-    "jahr",
-    "jahre",
-    "jahren",
-    "ans",
-    "années",
-    "años",
-    "dollar",
-    "dollars",
-    "euro",
-    "euros",
-    "usd",
-    "eur",
-    "gbp",
-    "chf",
-    "yen",
-    "yuan",
-    "franken",
-    "pesos",
-    "bit",
-    "bits",
-    "byte",
-    "bytes",
-    "kb",
-    "mb",
-    "gb",
-    "tb",
-    "kib",
-    "mib",
-    "gib",
-    "hz",
-    "khz",
-    "mhz",
-    "ghz",
-    "w",
-    "kw",
-    "mw",
-    "gw",
-    "watt",
-    "watts",
-    "wh",
-    "kwh",
-    "mwh",
-    "gwh",
-    "v",
-    "volt",
-    "volts",
-    "vatio",
-    "vatios",
-    "milla",
-    "millas",
-    "degree",
-    "degrees",
-    "grad",
-    "degrés",
-    "grados",
-    "celsius",
-    "fahrenheit",
-    "kelvin",
-    "c",
-    "f",
-    "k",
-    "bn",
-    "m²",
-    "times",
-    "mal",
-    "fois",
-    "veces",
-];
-
-const ARTICLES: &[&str] = &[
-    "the", "a", "an", "that", "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen",
-    "einem", "einer", "le", "la", "les", "un", "une", "el", "los", "las", "una", "lo", "il", "gli",
-    "o", "os", "as", "um", "uma",
-];
-
-const CARRIERS: &[&str] = &[
-    "to",
-    "be",
-    "been",
-    "being",
-    "any",
-    "yet",
-    "ever",
-    "really",
-    "necessarily",
-    "actually",
-    "even",
-    "evidence",
-    "proof",
-    "reason",
-    "sign",
-    "indication",
-    "of",
-    "for",
-    "gar",
-    "leider",
-    "überhaupt",
-    "auch",
-    "immer",
-    "sicher",
-    "mehr",
-    "encore",
-    "plus",
-    "todavía",
-    "más",
-    "de",
-    "que",
-    "dass",
-    "longer",
-    "very",
-    "always",
-    "quite",
-    "so",
-    "all",
-    "at",
-    "too",
-    "much",
-    "more",
-    "less",
-    "such",
-    "far",
-    "just",
-    "or",
-    "having",
-    "it",
-    "sufficient",
-    "enough",
-    "clear",
-    "credible",
-    "good",
-    "signs",
-    "reasons",
-    "indications",
-    "basis",
-    "support",
-    "way",
-    "often",
-    "sehr",
-    "ganz",
-    "länger",
-    "zu",
-    "beweis",
-    "beweise",
-    "beleg",
-    "belege",
-    "hinweis",
-    "hinweise",
-    "grund",
-    "dafür",
-    "preuve",
-    "raison",
-    "très",
-    "toujours",
-    "évidence",
-    "prueba",
-    "pruebas",
-    "evidencia",
-    "razón",
-    "muy",
-    "siempre",
-    "prova",
-];
-
-/// "Not only" says that it is so, and more.
-const RESTRICTIONS: &[&str] = &["only", "merely", "solely", "simply", "exclusively"];
-
-const NOUN_NEGATIONS: &[&str] = &[
-    "no", "none", "neither", "nor", "kein", "keine", "keinen", "keinem", "keiner", "keines",
-    "aucun", "aucune", "ningún", "ninguna", "ninguno", "nessuno", "nessuna", "nenhum", "nenhuma",
-];
-
-const DENIALS: &[&str] = &[
-    "fail",
-    "fails",
-    "failed",
-    "failing",
-    "failure",
-    "refuse",
-    "refuses",
-    "refused",
-    "refusal",
-    "unable",
-    "inability",
-    "unwilling",
-    "unlikely",
-    "impossible",
-    "deny",
-    "denies",
-    "denied",
-    "denying",
-    "denial",
-    "false",
-    "untrue",
-    "incorrect",
-    "wrong",
-    "mistaken",
-    "myth",
-    "hoax",
-    "doubt",
-    "doubts",
-    "doubted",
-    "doubtful",
-    "disprove",
-    "disproves",
-    "disproved",
-    "refute",
-    "refutes",
-    "refuted",
-    "debunked",
-    "lack",
-    "lacks",
-    "lacked",
-    "lacking",
-    "absence",
-    "instead",
-    "devoid",
-    "free",
-    "falsch",
-    "unwahr",
-    "unfähig",
-    "unmöglich",
-    "bestreitet",
-    "bestritt",
-    "leugnet",
-    "mangel",
-    "statt",
-    "faux",
-    "incapable",
-    "nie",
-    "nient",
-    "falso",
-    "niega",
-    "niegan",
-    "negó",
-    "imposible",
-    "incapaz",
-    "falta",
-];
-
-const LINKS: &[&str] = &[
-    "to", "that", "of", "from", "having", "dass", "ob", "zu", "an", "von", "que", "de", "che", "di",
-];
-
-const CONDITIONS: &[&str] = &[
-    "if",
-    "unless",
-    "whether",
-    "rarely",
-    "seldom",
-    "falsely",
-    "wrongly",
-    "mistakenly",
-    "incorrectly",
-    "prevent",
-    "prevents",
-    "prevented",
-    "ob",
-    "falls",
-    "selten",
-    "fälschlich",
-    "rarement",
-    "raramente",
-    "raras",
-];
-
-const EXCEPTIONS: &[&str] =
-    &["unless", "except", "ausser", "sauf", "excepto", "salvo", "tranne", "exceto"];
-
-const COPULAS: &[&str] = &[
-    "is", "are", "was", "were", "be", "been", "has", "have", "had", "remains", "proved", "turned",
-    "out", "to", "ist", "war", "sind", "waren", "est", "était", "es", "era", "fue", "è",
-];
-
-const ANDS: &[&str] = &["and", "und", "et", "y"];
-
-const RANGE_WORDS: &[&str] = &["to", "or", "bis", "oder", "à", "ou"];
-
-const LIMITS: &[&str] = &[
-    "under",
-    "below",
-    "beneath",
-    "above",
-    "over",
-    "exceeding",
-    "minus",
-    "negative",
-    "unter",
-    "über",
-    "mindestens",
-    "höchstens",
-    "maximal",
-    "minimal",
-    "max",
-    "min",
-    "maximum",
-    "minimum",
-    "moins",
-    "jusqu'à",
-    "menos",
-    "hasta",
-    "meno",
-];
-
-const LIMIT_PAIRS: &[(&str, &str)] = &[
-    ("less", "than"),
-    ("fewer", "than"),
-    ("more", "than"),
-    ("greater", "than"),
-    ("higher", "than"),
-    ("lower", "than"),
-    ("larger", "than"),
-    ("smaller", "than"),
-    ("longer", "than"),
-    ("shorter", "than"),
-    ("better", "than"),
-    ("worse", "than"),
-    ("up", "to"),
-    ("at", "least"),
-    ("at", "most"),
-    ("weniger", "als"),
-    ("mehr", "als"),
-    ("bis", "zu"),
-    ("moins", "de"),
-    ("plus", "de"),
-    ("au", "moins"),
-    ("au", "plus"),
-    ("menos", "de"),
-    ("más", "de"),
-    ("al", "menos"),
-    ("meno", "di"),
-    ("più", "di"),
-    ("menos", "que"),
-    ("mais", "de"),
-];
-
-const TURNS: &[&str] = &[
-    "but",
-    "however",
-    "although",
-    "though",
-    "unless",
-    "except",
-    "only",
-    "if",
-    "until",
-    "aber",
-    "jedoch",
-    "sondern",
-    "obwohl",
-    "ausser",
-    "nur",
-    "wenn",
-    "falls",
-    "mais",
-    "sauf",
-    "si",
-    "seulement",
-    "cependant",
-    "pero",
-    "sino",
-    "excepto",
-    "solo",
-    "salvo",
-    "aunque",
-    "false",
-    "falsely",
-    "wrongly",
-    "allegedly",
-    "deny",
-    "denies",
-    "denied",
-    "refuses",
-    "refused",
-    "fails",
-    "failed",
-    "lacks",
-    "lacked",
-];
+/// "毫无疑问", "with the exception of": so many words are looked at together.
+const MAX_PHRASE: usize = 4;
 
 const CONTRASTS: &[&[&str]] = &[
     &["hyper", "hypo"],
@@ -782,3 +262,30 @@ const CONTRASTS: &[&[&str]] = &[
     &["mono", "multi"],
     &["pater", "mater"],
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::super::tokens::tokens;
+    use super::*;
+
+    #[test]
+    fn the_table_can_be_read_and_holds_what_the_tokens_hold() {
+        for line in include_str!("words.txt").lines().filter(|line| !line.starts_with('#')) {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.starts_with('[') {
+                let name = line.trim_matches(['[', ']']);
+                assert!(GROUPS.iter().any(|(known, _)| *known == name), "{name}");
+                continue;
+            }
+            for word in line.split_whitespace() {
+                let spaced = word.replace('_', " ");
+                let held: Vec<String> = tokens(&spaced).into_iter().map(|it| it.word).collect();
+                assert_eq!(held.join("_"), word);
+                assert!(held.len() <= MAX_PHRASE, "{word}");
+            }
+        }
+        for (name, group) in GROUPS {
+            assert!(TABLE.values().any(|groups| groups.has(*group)), "{name} is empty");
+        }
+    }
+}

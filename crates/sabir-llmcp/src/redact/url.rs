@@ -98,7 +98,7 @@ fn clean_query<'a>(query: &'a str, nesting: usize, removed: &mut Removed) -> Cow
         let end = rest[body..].find(['&', ';']).map_or(rest.len(), |at| body + at);
         let (separator, pair) = (&rest[..body], &rest[body..end]);
         let credential = is_credential(pair, nesting);
-        let tracking = words::names_tracking(&name_and_value(pair).0);
+        let tracking = sabir_base::is_tracking_name(&name_and_value(pair).0);
         if credential || tracking {
             removed.credential |= credential;
             removed.other |= tracking;

@@ -23,12 +23,6 @@ pub(super) fn keeps_secret(key: &str) -> bool {
         || (has_word(key, &["session"]) && has_word(key, &["id", "key"]))
 }
 
-/// Whether a parameter of this name only says where a visitor came from.
-pub(super) fn names_tracking(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    name.starts_with("utm_") || TRACKING_NAMES.contains(&name.as_str())
-}
-
 /// Whether a parameter of this name says, on many sites, by which link a page was found.
 pub(super) fn names_referrer(name: &str) -> bool {
     REFERRER_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
@@ -169,29 +163,6 @@ const KEY_WORDS: &[&str] = &[
     "signature",
     "ssn",
     "xsrf",
-];
-
-const TRACKING_NAMES: &[&str] = &[
-    "_ga",
-    "_gl",
-    "_hsenc",
-    "_hsmi",
-    "dclid",
-    "fbclid",
-    "gbraid",
-    "gclid",
-    "gclsrc",
-    "igsh",
-    "igshid",
-    "li_fat_id",
-    "mc_cid",
-    "mc_eid",
-    "mkt_tok",
-    "msclkid",
-    "ttclid",
-    "twclid",
-    "wbraid",
-    "yclid",
 ];
 
 const REFERRER_NAMES: &[&str] = &["ref", "ref_src", "ref_url", "referrer", "source", "spm"];

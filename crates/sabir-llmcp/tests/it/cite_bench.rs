@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use sabir_llmcp::{CitableSource, CitationStatus, SourceText, Verdict, verify_citation};
+use sabir_llmcp::{
+    CitableSource, CitationStatus, SourceText, Verdict, verify_citation, verify_quote,
+};
 use sabir_testkit::cases;
 use unicode_normalization::UnicodeNormalization;
 
@@ -592,4 +594,49 @@ fn changed_quotes_are_not_verified() {
     }
     println!("precision of verified: {tried} changed quotes, none verified, {repaired} repaired");
     assert!(tried > 1_000, "only {tried} quotes");
+}
+
+/// Surroundings that change a sentence, which stands at `{}`.
+const SURROUNDINGS: &[(&str, &str)] = &[
+    ("denied before", "It is not true that {}."),
+    ("denied before", "Nobody in the whole town claims, as far as we know, that {}."),
+    ("denied before", "No study found that {}."),
+    ("denied before", "The council rejected the claim that {}."),
+    ("denied before", "Es stimmt keineswegs, dass {}."),
+    ("denied before", "Personne ne croit que {}."),
+    ("called false", "{}, which is not true."),
+    ("called false", "“{}” is a myth."),
+    ("called false", "{}. This is false."),
+    ("called false", "He falsely claimed that {}."),
+    ("called false", "{}, was nicht stimmt."),
+    ("conditioned", "If {}, we go home."),
+    ("conditioned", "They asked whether {}."),
+    ("conditioned", "{} unless it rains."),
+    ("conditioned", "{}, but only in theory."),
+    ("conditioned", "Wenn {}, gehen wir."),
+];
+
+/// Sentences that stand word by word where something denies or conditions them. LC-V16.
+#[test]
+fn sentences_in_changed_surroundings_are_not_verified() {
+    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
+    for text in &texts() {
+        for sentence in &text.sentences {
+            let quote = sentence.trim_end_matches(['.', '。', '?', '!', '“', '”', '"']);
+            for (kind, surroundings) in SURROUNDINGS {
+                let source = SourceText::new(&surroundings.replace("{}", quote));
+                let verdict = verify_quote(quote, &source);
+                let tally = tallies.entry(kind).or_default();
+                tally.count(&verdict);
+                if verdict.status == CitationStatus::Verified {
+                    tally.examples.push(source.markdown().to_owned());
+                }
+            }
+        }
+    }
+    println!("{}", table("changed surroundings", &tallies));
+    for (kind, tally) in &tallies {
+        assert!(tally.tried > 300, "only {} of {kind}", tally.tried);
+        assert!(tally.examples.is_empty(), "{kind}: {:#?}", tally.examples);
+    }
 }

@@ -8,5 +8,5 @@ use sabir_testkit::assert_rules_are_named;
 fn every_rule_is_named_by_a_test() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = here.join("../../docs/protocol/llmcp-citations.md");
-    assert_rules_are_named(&page, &here.join("tests/it"), "LC-V", 15);
+    assert_rules_are_named(&page, &here.join("tests/it"), "LC-V", 17);
 }

@@ -5,6 +5,7 @@ mod calculate;
 mod chunk;
 mod cite;
 mod cite_bench;
+mod cite_context;
 mod cite_hostile;
 mod cite_rules;
 mod contract;

@@ -109,7 +109,10 @@ fn a_prompt_as_the_model_sees_it() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/pack/collection.out");
     let shown = format!("{}=== {} tokens of o200k\n", packed.user, packed.tokens);
     expect_file![path].assert_eq(&shown);
-    assert_eq!(packed.note, "Documents: 4, and 2 earlier messages, all in full.");
+    assert_eq!(
+        packed.note,
+        "Documents: 2, 1 list of the sources, 1 result of a tool, and 2 earlier messages, all in full."
+    );
     assert_ne!(packed.mark, NONCE);
 }
 

@@ -28,6 +28,8 @@ pub struct Judged {
     /// Of the first arguments; whoever needs more than these reads the arguments.
     pub sources: Vec<ArgumentSource>,
     pub taint: Taint,
+    /// The hosts that it reaches, as far as is known: those that a yes is for.
+    pub hosts: Vec<String>,
     pub binding: Binding,
     pub decision: Decision,
     pub(super) approval_policy: ApprovalPolicy,

@@ -9,6 +9,27 @@ use serde_json::{Value, json};
 
 use super::judging::Turn;
 
+/// LC-G63, LC-G33: the row of a page that was held, without what its address carries.
+#[test]
+fn a_row_says_where_a_page_would_have_led() {
+    let row = Turn::clean()
+        .judge("browser.navigate", &json!({ "url": "https://typed.example/a" }))
+        .audit("col_1", 1);
+    assert_eq!(row.outcome, Outcome::Allow);
+    let held = row.led_elsewhere("https://evil.example/p?token=abc", "evil.example", 2);
+    assert_eq!((held.outcome, held.approval), (Outcome::Deny, ApprovalMark::NotNeeded));
+    assert_eq!((held.reason_code.as_str(), held.at), ("led_elsewhere", 2));
+    assert_ne!(held.arguments_digest, row.arguments_digest);
+    expect![[r#"
+        browser.navigate was refused (call c1 of col_1)
+          wanted: url=https://evil.example/p?…
+          can at worst: egress, open_world
+          the model had read: nothing that is known to be private or a stranger's
+          decided by call.led-elsewhere (led_elsewhere): the page leads to a host that this call was not allowed for: evil.example
+          what would change it: a call of its own for that address, or a loosening that names that host, too"#]]
+    .assert_eq(&explain(&held));
+}
+
 /// LC-G32: the row of a call, as it is kept.
 #[test]
 fn a_row_holds_what_was_known() {

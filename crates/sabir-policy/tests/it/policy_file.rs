@@ -45,7 +45,8 @@ fn a_policy_is_described() {
         everything at *.evil.example is refused (known for it)
         shell is asked for
         artifact.save is asked for (we like to see it)
-        source.capture at docs.example is not asked for because of tainted_egress, tainted_effect, invented_url (we collect documentation all day)"#]].assert_eq(&read(EXAMPLE).describe());
+        source.capture at docs.example is not asked for because of tainted_egress, tainted_effect, invented_url (we collect documentation all day)
+        nothing of that counts for a call that sends something out once the model has read both what is private and what strangers wrote: your notes, files and artifacts, and pages in a browser with --visible, where you can sign in (private_data_exposed)"#]].assert_eq(&read(EXAMPLE).describe());
     expect![[r#"
         a turn makes at most 32 calls and asks 8 times
         nothing is added to the rules of the gate"#]]
@@ -130,7 +131,7 @@ fn a_star_anywhere_else_in_a_host_is_an_error() {
 #[test]
 fn a_loosening_leads_nowhere_else() {
     let doc = read(EXAMPLE);
-    let leads = |tool, from, to| doc.leads_on(tool, from, to);
+    let leads = |tool, from, to| doc.leads_on(tool, &[from], to);
     assert!(leads("source.capture", "docs.example", "docs.example"));
     assert!(!leads("source.capture", "docs.example", "other.example"));
     assert!(leads("source.capture", "plain.example", "docs.example"), "it is waived there as well");
@@ -143,10 +144,14 @@ fn a_loosening_leads_nowhere_else() {
          when = [\"tainted_egress\"]\n[[ask]]\nhost = \"ask.example\"\n"
     );
     let wider = read(&wider);
-    assert!(wider.leads_on("source.capture", "docs.example", "mirror.example"));
-    assert!(!wider.leads_on("source.capture", "docs.example", "less.example"));
-    assert!(!wider.leads_on("search", "other.example", "ask.example"), "nobody was asked");
-    assert!(wider.leads_on("search", "ask.example", "ask.example"), "somebody was");
+    assert!(wider.leads_on("source.capture", &["docs.example"], "mirror.example"));
+    assert!(!wider.leads_on("source.capture", &["docs.example"], "less.example"));
+    assert!(!wider.leads_on("search", &["other.example"], "ask.example"), "nobody was asked");
+    assert!(wider.leads_on("search", &["ask.example"], "ask.example"), "somebody was");
+    let several = |to| wider.leads_on("source.capture", &["docs.example", "less.example"], to);
+    assert!(several("docs.example") && several("less.example"));
+    assert!(several("other.example"), "nothing is waived for both, so somebody was asked");
+    assert!(!several("ask.example"));
 }
 
 /// LC-G60: what is forbidden to everyone, and what to some tools.

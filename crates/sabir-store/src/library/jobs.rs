@@ -1,6 +1,8 @@
 //! The queue of what is to be fetched: put in, counted, cancelled. Who takes jobs out of it is in
 //! [`super::worker`].
 
+use std::collections::HashMap;
+
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
@@ -10,7 +12,7 @@ use super::error::{LibraryError, Trouble};
 use super::ids::{CollectionId, Ids, JobId, SourceId, VersionId, WorkerId};
 use super::limits::check_json;
 use super::named::named;
-use super::rows::{Count, Named as _, count, first, run};
+use super::rows::{Count, Named as _, all, count, first, run};
 use super::sources::{self, Fault, NewSource, SourceKind, SourceStatus, read_fault};
 use super::worker::Found;
 
@@ -157,6 +159,24 @@ impl Library {
                 })
             })?;
             Ok(counts.unwrap_or_default())
+        })
+    }
+
+    /// The sources of a collection whose servers want to be left alone, and until when.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such collection.
+    pub fn waiting_until(
+        &self,
+        collection: &CollectionId,
+    ) -> Result<HashMap<SourceId, u64>, LibraryError> {
+        self.read(|connection| {
+            let sql = "SELECT s.id, j.not_before_ms
+                       FROM capture_jobs AS j JOIN sources AS s ON s.num = j.source
+                       WHERE s.collection = ?1 AND j.status = 'queued' AND j.not_before_ms > 0";
+            let read = |row: &Row<'_>| Ok((row.get(0)?, count(row, 1)?));
+            Ok(all(connection, sql, [collection.num(connection)?], read)?.into_iter().collect())
         })
     }
 

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::home::HomeArgs;
 use crate::output::{Notes, Output};
 
-/// Check that nobody has changed the journal and the library
+/// Check that the journal and the library fit their hashes
 ///
 /// Follows the hash chains of the journal and of the audit from the first entry to the last, and
 /// compares the tables with them. It can run beside an engine, and after a crash.
@@ -23,8 +23,8 @@ Examples:
   sabir audit verify
   sabir audit verify --json | jq -r .head
 
-Keep the ids and the heads somewhere else: who can write the files can also compute all hashes anew, and only a
-head from before shows it.
+Keep the ids and the heads somewhere else: who can write the files can also compute all hashes anew,
+and the end of the chain that is kept beside them, and only a head from before shows it.
 
 Exit codes:
   0  the chains are whole

@@ -7,7 +7,7 @@ use sabir_base::{Diagnostic, Severity, Span};
 use sabir_host::check_data;
 use sabir_llmcp::{Mode, Note, OutputFormat, Packet, Parsed, Request, codes, read_answer};
 
-use crate::check::{ReportOptions, judge};
+use crate::check::{ReportOptions, judge, judge_beside};
 use crate::cli::ManyFiles;
 use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
@@ -19,7 +19,7 @@ use crate::output::{Notes, Output};
 /// Each file holds one packet. With --request the packets are responses, and are compared with the
 /// request that they answer: its id, its conversation and turn, and the schema of the data that it
 /// asks for. Where it asks for Markdown, an answer in Markdown is valid. A request with errors is
-/// told of, and the responses are checked without it.
+/// told of, and the responses are checked without it. The summary counts it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,10 +62,10 @@ impl CheckArgs {
         let judged = match &value {
             Some(request) => {
                 let beside = |text: &str| check_beside(text, request);
-                judge(input, report, beside, output, notes)?
+                judge_beside(Some(&found), input, report, beside, output, notes)?
             }
             // Nothing can be compared with what is no request; the rest can be said all the same.
-            None => judge(input, report, alone, output, notes)?,
+            None => judge_beside(Some(&found), input, report, alone, output, notes)?,
         };
         Ok(judged.max(found.exit()))
     }

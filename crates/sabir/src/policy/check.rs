@@ -6,7 +6,7 @@ use std::io::Write as _;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use sabir_engine::ToolCall;
-use sabir_host::{load_policy, possible_names};
+use sabir_host::{load_policy, possible_names, search_host};
 use sabir_policy::{
     Action, ApprovalMark, ApprovalPolicy, AuditRow, Audited, Call, Evidence, Facts, Offer, Outcome,
     Place, PolicyDoc, Reading, SandboxPolicy, Scope, Surroundings, Taint, ToolEffects, assess,
@@ -113,7 +113,7 @@ impl CheckArgs {
             offer: Offer::Made,
             scope: Scope::Own,
             also_called: &also_called(&self.tool, arguments),
-            hosts: &[],
+            hosts: &hosts_behind(&self.tool, arguments),
             calls_made: 0,
             asks_made: 0,
             approval: self.approval(),
@@ -191,6 +191,16 @@ impl CheckArgs {
 
     fn approval(&self) -> ApprovalPolicy {
         self.approval.map(ApprovalPolicy::from).unwrap_or_default()
+    }
+}
+
+/// The hosts that a call reaches without naming them.
+fn hosts_behind(tool: &str, arguments: &Map<String, Value>) -> Vec<String> {
+    match tool {
+        "search" => {
+            search_host(arguments.get("engine").and_then(Value::as_str)).into_iter().collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -6,8 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use sabir_base::text::with_hidden_shown;
-use sabir_host::{Answered, Ask, CallReport, Cited, Desk, ToolSet};
-use sabir_policy::{ApprovalMark, Outcome};
+use sabir_host::{Answered, Ask, Cited, Desk, ToolSet};
 use tokio::sync::mpsc;
 
 use super::desk::{DeskArgs, Sight, block_on, find};
@@ -51,7 +50,7 @@ pub(crate) struct AskArgs {
     /// Show the browser that the model works with
     #[arg(long)]
     visible: bool,
-    /// Forget what was asked before
+    /// Ask without the questions and answers before this one; they stay in the collection
     #[arg(long)]
     fresh: bool,
     /// Print a JSON object
@@ -96,51 +95,16 @@ impl AskArgs {
             notes.line(format_args!("note: {}", with_hidden_shown(note)));
         }
         match self.json {
-            true => writeln!(output, "{}", cited::to_json(&answered))?,
+            true => writeln!(output, "{}", cited::json_line(&cited::to_json(&answered)))?,
             false => {
                 cited::print(output, &answered)?;
-                tell_calls(&answered.calls, notes);
+                cited::tell_calls(&answered.calls, notes);
             }
         }
         if let Some(number) = self.open {
             open(&desk, &answered, number, notes)?;
         }
         Ok(Exit::Done)
-    }
-}
-
-/// What became of each call, a line each; those that say the same are told of once.
-fn tell_calls(calls: &[CallReport], notes: &mut Notes) {
-    let mut told: Vec<(&str, String, usize)> = Vec::new();
-    for call in calls {
-        let words = format!("{}: {}", call.tool, in_words(call));
-        match told.iter_mut().find(|(_, same, _)| *same == words) {
-            Some((_, _, count)) => *count += 1,
-            None => told.push((&call.call_id, words, 1)),
-        }
-    }
-    for (id, words, count) in told {
-        let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
-        notes.line(with_hidden_shown(&format!("{id} {words}{times}")));
-    }
-}
-
-fn in_words(call: &CallReport) -> String {
-    if let Some(result) = &call.result {
-        let made = call.artifact_id.iter();
-        return made.fold(result.clone(), |words, id| format!("{words}, {id}"));
-    }
-    let CallReport { reason, outcome, .. } = call;
-    let why = match call.approval {
-        ApprovalMark::Denied => return format!("denied by you: {reason}"),
-        ApprovalMark::Unattended => "; nobody was there to be asked",
-        ApprovalMark::Expired => "; the answer came too late",
-        ApprovalMark::Aborted => "; it was stopped",
-        _ => "",
-    };
-    match outcome {
-        Outcome::Allow => reason.clone(),
-        Outcome::Ask | Outcome::Deny => format!("refused: {reason}{why}"),
     }
 }
 
@@ -151,7 +115,12 @@ fn open(desk: &Desk, answered: &Answered, number: usize, notes: &mut Notes) -> a
     };
     let passage = passage(desk, citation)?;
     notes.line(format_args!("\n{}", with_hidden_shown(&passage)));
-    let Some(link) = &citation.link else { return Ok(()) };
+    let Some(link) = &citation.link else {
+        if citation.url.is_some() {
+            notes.line("its page is not opened: the address is kept without what may be secret");
+        }
+        return Ok(());
+    };
     let opener = std::env::var_os("BROWSER").filter(|it| !it.is_empty());
     let opener = opener.unwrap_or_else(|| "xdg-open".into());
     let started = Command::new(&opener)

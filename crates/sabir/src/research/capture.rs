@@ -147,6 +147,9 @@ impl CaptureArgs {
         // Nothing is kept of a command that cannot be meant so.
         let mut inputs =
             self.inputs.iter().map(|word| self.parse(word)).collect::<anyhow::Result<Vec<_>>>()?;
+        for input in &inputs {
+            sabir_host::check_input(input)?;
+        }
         let is_of_all = self.refresh && inputs.is_empty() && self.note.is_none();
         let is_known = is_of_all || inputs.iter().any(|it| matches!(it, Input::Kept(_)));
         let collection = match is_known {

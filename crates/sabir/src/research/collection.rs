@@ -8,6 +8,8 @@ use sabir_host::{open_library, open_library_to_read, written};
 use sabir_store::library::{Artifact, Collection, Library, LibraryError, Source, SourceStatus};
 use serde_json::json;
 
+use super::cited::json_line;
+use super::progress::clock;
 use super::versions::{Wants, show_source};
 use crate::exit::Exit;
 use crate::home::HomeArgs;
@@ -154,7 +156,7 @@ impl ListArgs {
             }
         }
         if self.json {
-            writeln!(output, "{}", json!(objects))?;
+            writeln!(output, "{}", json_line(&json!(objects)))?;
         }
         Ok(Exit::Done)
     }
@@ -170,8 +172,12 @@ impl ShowArgs {
         let counts = library.collection_counts(&collection.id)?;
         let sources = all_sources(&library, &collection)?;
         let artifacts = all_artifacts(&library, &collection)?;
+        let now = now_ms();
+        let waits = library.waiting_until(&collection.id)?;
+        let until = |source: &Source| waits.get(&source.id).copied().filter(|at| *at > now);
         if self.json {
-            let listed: Vec<_> = sources.iter().map(source_json).collect();
+            let listed: Vec<_> =
+                sources.iter().map(|source| source_json(source, until(source))).collect();
             let made: Vec<_> = artifacts.iter().map(artifact_json).collect();
             let object = json!({
                 "id": collection.id, "title": collection.title, "tags": collection.tags,
@@ -179,7 +185,7 @@ impl ShowArgs {
                 "created_at": written(collection.created_at_ms),
                 "updated_at": written(collection.updated_at_ms),
             });
-            writeln!(output, "{object}")?;
+            writeln!(output, "{}", json_line(&object))?;
             return Ok(Exit::Done);
         }
         writeln!(output, "{}  {}", collection.id, one_line(&collection.title, 200))?;
@@ -205,6 +211,9 @@ impl ShowArgs {
             }
             if let Some(fault) = &source.fault {
                 write!(output, "  ({})", one_line(&fault.text, 120))?;
+            }
+            if let Some(until) = until(source) {
+                write!(output, "  (waits until {})", clock(until))?;
             }
             writeln!(output)?;
         }
@@ -259,12 +268,14 @@ fn artifact_json(artifact: &Artifact) -> serde_json::Value {
     })
 }
 
-fn source_json(source: &Source) -> serde_json::Value {
+/// `until` is when its server may be asked again.
+fn source_json(source: &Source, until: Option<u64>) -> serde_json::Value {
     json!({
         "id": source.id, "title": source.title, "status": source.status,
         "kind": source.origin.kind, "url": source.origin.address, "error": source.fault,
         "added_at": written(source.added_at_ms),
         "is_captured": source.status == SourceStatus::Captured,
+        "waits_until": until.map(written),
     })
 }
 

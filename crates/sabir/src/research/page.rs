@@ -63,7 +63,8 @@ The data is on standard output and fits the schema; what was found where is on s
 Exit codes:
   0  there is data
   1  the page does not have what the schema asks for
-  2  the page or the schema cannot be read, or the model failed or gave data that does not fit")]
+  2  the page or the schema cannot be read, or the model failed, gave no data, or data that does
+     not fit")]
 pub(crate) struct ExtractArgs {
     /// An address, a file, or - for standard input
     #[arg(value_name = "URL|FILE")]
@@ -95,8 +96,11 @@ impl SummarizeArgs {
         })?;
         tell_notes(&answered, notes);
         match self.json {
-            true => writeln!(output, "{}", cited::to_json(&answered))?,
-            false => cited::print(output, &answered)?,
+            true => writeln!(output, "{}", cited::json_line(&cited::to_json(&answered)))?,
+            false => {
+                cited::print(output, &answered)?;
+                cited::tell_calls(&answered.calls, notes);
+            }
         }
         Ok(if is_blank { Exit::Found } else { Exit::Done })
     }
@@ -125,11 +129,12 @@ impl ExtractArgs {
         if self.json {
             let mut object = cited::to_json(&answered);
             object["data"] = json!(answered.data);
-            writeln!(output, "{object}")?;
+            writeln!(output, "{}", cited::json_line(&object))?;
         } else {
             let mut said = Vec::new();
             cited::print(&mut said, &answered)?;
             notes.line(String::from_utf8_lossy(&said).trim_end());
+            cited::tell_calls(&answered.calls, notes);
             if let Some(data) = &answered.data {
                 writeln!(output, "{data:#}")?;
             }

@@ -64,7 +64,7 @@ impl SearchArgs {
         })?;
         if self.json {
             let listed: Vec<_> = hits.iter().map(to_json).collect();
-            writeln!(output, "{}", json!(listed))?;
+            writeln!(output, "{}", super::cited::json_line(&json!(listed)))?;
         } else {
             for hit in &hits {
                 let title = one_line(&hit.title, 80);

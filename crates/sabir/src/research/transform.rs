@@ -56,11 +56,12 @@ impl TransformArgs {
             let mut object = cited::to_json(&made.answered);
             object["artifact"] = json!(made.id);
             object["title"] = json!(made.title);
-            writeln!(output, "{object}")?;
+            writeln!(output, "{}", cited::json_line(&object))?;
         } else {
             let mut said = Vec::new();
             cited::print(&mut said, &made.answered)?;
             notes.line(String::from_utf8_lossy(&said).trim_end());
+            cited::tell_calls(&made.answered.calls, notes);
             writeln!(output, "{}", made.id)?;
         }
         Ok(Exit::Done)

@@ -120,6 +120,10 @@ fn a_request_with_errors_hides_no_response_and_may_come_from_standard_input() {
     let fits = path("beside/0001_fits.json");
     let outcome = run(&["llmcp", "check", "--request", &wrong, &fits], "");
     assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    // The summary counts the request and what is wrong with it.
+    assert!(outcome.stderr.ends_with("2 files, 1 message: 1 error\n"), "{}", outcome.stderr);
+    let outcome = run(&["llmcp", "check", "--request", &path(REQUEST), &fits], "");
+    assert!(outcome.stderr.ends_with("2 files, 2 messages: valid\n"), "{}", outcome.stderr);
 
     let check = |name| run(&["llmcp", "check", "--request", "-", &path(name)], text(REQUEST));
     assert_eq!(check("beside/0001_fits.json").code, 0);

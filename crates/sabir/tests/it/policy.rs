@@ -116,6 +116,21 @@ fn a_dry_run_is_held_by_the_policy_file() {
     assert!(outcome.stdout.contains("the policy file forbids this: known for it"), "{outcome:?}");
 }
 
+/// LC-G45: the search engine counts as named, the usual one as any other.
+#[test]
+fn a_dry_run_knows_the_search_engine() {
+    let place =
+        Place::new("[[deny]]\nhost = \"*.duckduckgo.com\"\n[[ask]]\nhost = \"www.mojeek.com\"\n");
+    for (arguments, reason) in [
+        (r#"{"query":"x"}"#, "policy_denied"),
+        (r#"{"query":"x","engine":"DuckDuckGo"}"#, "policy_denied"),
+        (r#"{"query":"x","engine":"mojeek"}"#, "policy_asks"),
+        (r#"{"query":"x","engine":"wikipedia"}"#, "on_request"),
+    ] {
+        assert_eq!(place.check(&["search", "--arguments", arguments]).1, reason, "{arguments}");
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_said() {
     let place = Place::new("");

@@ -8,6 +8,7 @@ mod exports;
 mod gate;
 mod injection;
 mod kill;
+mod led;
 mod page;
 mod shown;
 mod study;

@@ -160,6 +160,109 @@ async fn what_nobody_sees_is_not_seen() {
     assert_eq!(seen.title, "hidden");
 }
 
+/// LC-B5: words are where they stand and as they look, whatever made them so; and what is seen is told.
+#[tokio::test]
+async fn words_are_seen_as_they_look() {
+    let hidden = [
+        "<p style='color:#fff'>NOT</p>",
+        "<p style='color:#fdfdfd'>NOT</p>",
+        "<p style='color:rgb(250 250 250)'>NOT</p>",
+        "<p style='color:oklch(0.99 0 0)'>NOT</p>",
+        "<p style='color:rgb(0 0 0 / .02)'>NOT</p>",
+        "<div style='background:#123'><p style='color:#132334'>NOT</p></div>",
+        "<div style='background:#fff;color:#fff'><b>NOT</b></div>",
+        "<p style='background-clip:text;color:transparent;background-color:#fff'>NOT</p>",
+        "<p style='-webkit-text-fill-color:#fff'>NOT</p>",
+        "<p style='color:#fff;text-shadow:0 0 1px #fefefe'>NOT</p>",
+        "<p style='margin-left:-9999px'>NOT</p>",
+        "<p style='margin-top:-9999px;height:0;margin-bottom:9999px'>NOT</p>",
+        "<p style='position:relative;top:-99999px'>NOT</p>",
+        "<p style='translate:-9999px 0'>NOT</p>",
+        "<p style='zoom:.001'>NOT</p>",
+        "<p style='letter-spacing:-1em'>NOT NOT NOT NOT</p>",
+        "<p style='letter-spacing:-.5em;width:2000px'>NOT NOT NOT NOT</p>",
+        "<p style='filter:blur(20px)'>NOT</p>",
+        "<div style='filter:blur(5px)'><p>NOT</p></div>",
+        "<p style='rotate:x 90deg'>NOT</p>",
+        "<p style='transform:rotateX(90deg)'>NOT</p>",
+        "<p style='transform:rotateY(90deg)'>NOT</p>",
+        "<p style='rotate:y 180deg;backface-visibility:hidden'>NOT</p>",
+        "<p style='transform:rotateX(180deg);backface-visibility:hidden'>NOT</p>",
+        "<div style='contain:paint;height:0'>NOT</div>",
+        "<div style='contain:strict;height:0'><p>NOT</p></div>",
+        "<p style='text-indent:100%;white-space:nowrap;overflow:hidden'>NOT</p>",
+        "<p style='overflow:hidden;width:200px;padding-left:200px;box-sizing:border-box;white-space:nowrap'>NOT</p>",
+        "<p style='text-indent:-9999px'>NOT</p>",
+        "<p style='mask-image:linear-gradient(transparent,transparent)'>NOT</p>",
+        "<p style='mask-image:linear-gradient(#000,#000);mask-size:0 0'>NOT</p>",
+        "<p style='-webkit-mask-image:linear-gradient(rgba(0,0,0,0),rgba(0,0,0,.01))'>NOT</p>",
+        "<p style='clip-path:path(\"M0 0\")'>NOT</p>",
+        "<p style='clip-path:path(\"M0 0 L1 0 L1 1 Z\")'>NOT</p>",
+        "<svg width=0 height=0><clipPath id=none></clipPath></svg><p style='clip-path:url(#none)'>NOT</p>",
+        "<div style='opacity:.3'><div style='opacity:.3'><div style='opacity:.3'>NOT</div></div></div>",
+        "<div style='opacity:.5'><p style='filter:opacity(.05)'>NOT</p></div>",
+        "<p style='line-height:0;overflow:hidden'>NOT</p>",
+        "<div style='overflow:hidden;height:20px'><p style='margin-top:60px'>NOT</p></div>",
+        "<div style='overflow:hidden;max-height:0;padding:0'><span>NOT</span></div>",
+        "<div style='overflow:clip;width:0'><span>NOT</span></div>",
+        "<p style='font-size:1px'>NOT</p>",
+        "<div style='scale:.01'><p>NOT</p></div>",
+    ];
+    let seen = [
+        "<p>YES</p>",
+        "<div style='background:#123'><p style='color:#fff'>YES</p></div>",
+        "<div style='background:linear-gradient(#000,#333)'><p style='color:#fff'>YES</p></div>",
+        "<div style='position:relative;width:300px;height:60px'><img alt='' style='position:absolute;inset:0;width:300px;height:60px' \
+         src='data:image/gif;base64,R0lGODlhAQABAAAAACw='><p style='position:relative;color:#fff'>YES</p></div>",
+        "<div style='position:relative;height:40px'><div style='position:absolute;inset:0;background:#000'></div>\
+         <p style='position:relative;color:#fff'>YES</p></div>",
+        "<p style='background-clip:text;color:transparent;background-image:linear-gradient(red,blue)'>YES</p>",
+        "<p style='color:#fff;text-shadow:0 0 3px #000'>YES</p>",
+        "<p style='color:#767676'>YES</p>",
+        "<p style='letter-spacing:-.05em'>YES illicit lilli</p>",
+        "<p style='transform:rotate(90deg);width:100px;height:100px'>YES</p>",
+        "<p style='writing-mode:vertical-rl;height:100px'>YES</p>",
+        "<div style='overflow:auto;height:30px'><p style='margin-top:200px'>YES</p></div>",
+        "<div style='overflow:hidden;height:30px'>YES</div>",
+        "<div style='overflow:hidden;height:1.5em;position:static'><div style='position:absolute;margin-top:60px'>YES</div></div>",
+        "<p style='mask-image:linear-gradient(#000,transparent)'>YES</p>",
+        "<p style='clip-path:path(\"M0 0 H999 V999 H0 Z\")'>YES</p>",
+        "<p style='filter:blur(.5px)'>YES</p>",
+        "<div style='opacity:.7'><p style='opacity:.7'>YES</p></div>",
+        "<p style='zoom:.8'>YES</p>",
+        "<div style='display:contents'>YES</div>",
+        "<table><tr><td>YES</table>",
+        "<a href=/x>YES</a>",
+        "<p style='line-height:0'>YES</p>",
+        "<div style='margin-top:3000px'>YES</div>",
+    ];
+    let mut site = Pages::default();
+    for (kind, all) in [("hidden", &hidden[..]), ("seen", &seen[..])] {
+        for (number, html) in all.iter().enumerate() {
+            let page = format!("<!doctype html><title>t</title><p>before</p>{html}<p>after</p>");
+            site = site.html(&format!("/{kind}/{number}"), page);
+        }
+    }
+    let site = site.serve().await;
+    let Some(mut browser) = start(&site).await else { return };
+    let mut wrong = Vec::new();
+    for (kind, all) in [("hidden", &hidden[..]), ("seen", &seen[..])] {
+        for (number, html) in all.iter().enumerate() {
+            browser.navigate(&site.url(&format!("/{kind}/{number}"))).await.unwrap();
+            let found = look(&mut browser).await;
+            let told = format!("{found:?}");
+            let is_right = match kind {
+                "hidden" => !told.contains("NOT") && found.text == "before\nafter",
+                _ => found.text.contains("YES") && found.text.starts_with("before"),
+            };
+            if !is_right {
+                wrong.push(format!("{kind} {html}: {:?}", found.text));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 /// LC-B6: the page cannot change what the script is or does.
 #[tokio::test]
 async fn pages_cannot_tamper() {

@@ -106,6 +106,18 @@ impl Desk {
         Some(Spot { page, element: element.cloned() })
     }
 
+    /// Whether a person sees the browser, and can sign in to something in it.
+    pub(in crate::desk) async fn is_browser_shown(&self) -> bool {
+        self.0.browser.lock().await.window == Window::Shown
+    }
+
+    /// The host that a step in the history leads to.
+    pub(in crate::desk) async fn host_beside(&self, step: i64) -> Option<String> {
+        let mut slot = self.0.browser.lock().await;
+        let url = slot.running.as_mut()?.page_beside(step).await?;
+        Some(url.host_str()?.trim_end_matches('.').to_owned())
+    }
+
     /// Remembers where the user wanted to be: only an address that they typed counts.
     pub(in crate::desk) async fn note_opened(&self, tool: &Tool, evidence: &Evidence<'_>) {
         let url = match tool {
@@ -125,9 +137,14 @@ impl Desk {
         let guard = self.0.guard.clone();
         let acted = {
             let browser = slot.browser(&guard).await?;
+            let Some(bounds) = self.2.clone() else {
+                return Err(Failure::new("FAILED", "only a call that passed the gate may do this"));
+            };
+            let mut browser = browser.bounded(bounds);
             match tool {
                 Tool::ObserveDom(it) => {
                     let mut seen = browser.observe(&observe_options(it)).await?;
+                    drop(browser);
                     slot.current = Some(seen.url.clone());
                     slot.elements.clone_from(&seen.elements);
                     redact_address(&mut seen);
@@ -226,7 +243,32 @@ const USUAL_LINKS: usize = 50;
 
 #[cfg(test)]
 mod tests {
+    use sabir_llmcp::{GetSelectionLinks, ListTransforms};
+
     use super::*;
+    use crate::desk::{DeskModel, DeskSetup};
+
+    /// LC-G62: where a person can have signed in.
+    #[tokio::test]
+    async fn what_a_window_shows_is_private() {
+        for visible_browser in [false, true] {
+            let home = tempfile::tempdir().unwrap();
+            let desk = Desk::open(DeskSetup {
+                home: home.path().to_owned(),
+                allow_egress: Vec::new(),
+                program: home.path().join("none"),
+                model: DeskModel::Extractive,
+                policy: sabir_policy::PolicyDoc::default(),
+                integrations: None,
+                visible_browser,
+            })
+            .unwrap();
+            let looks = Tool::GetSelectionLinks(GetSelectionLinks { max_links: None });
+            assert_eq!(desk.shows_private(&looks).await, visible_browser);
+            let lists = Tool::ListTransforms(ListTransforms {});
+            assert!(!desk.shows_private(&lists).await);
+        }
+    }
 
     /// LC-C18.
     #[test]

@@ -93,11 +93,7 @@ impl Desk {
             it.max_chars.map_or(usual, |it| usize::try_from(it.value()).unwrap_or(usual));
         let options = CaptureOptions { mode, max_chars, ..CaptureOptions::default() };
         let inputs = vec![web(it.url.as_str())?];
-        let results = self.fetch_all(&collection, inputs, options, stop).await?;
-        results
-            .into_iter()
-            .next()
-            .ok_or_else(|| Failure::new("CAPTURE_FAILED", "nothing was fetched"))
+        only_one(self.fetch_all(&collection, inputs, options, stop).await?)
     }
 
     pub(super) async fn refresh_source(
@@ -110,11 +106,7 @@ impl Desk {
         let source = self.with_library(move |library| library.source(&id)).await?;
         let input = Input::Kept(source.id.clone());
         let options = CaptureOptions { refresh: true, ..CaptureOptions::default() };
-        let results = self.fetch_all(&source.collection_id, vec![input], options, stop).await?;
-        results
-            .into_iter()
-            .next()
-            .ok_or_else(|| Failure::new("CAPTURE_FAILED", "nothing was fetched"))
+        only_one(self.fetch_all(&source.collection_id, vec![input], options, stop).await?)
     }
 
     /// Fetches and says of each what became of it; what else waits in the collection is left.
@@ -218,6 +210,18 @@ impl Desk {
     }
 }
 
+/// What became of the one source that was asked for. One that failed is no success.
+fn only_one(results: Vec<Value>) -> Result<Value, Failure> {
+    let one = results.into_iter().next();
+    let one = one.ok_or_else(|| Failure::new("CAPTURE_FAILED", "nothing was fetched"))?;
+    if one["status"] != "failed" {
+        return Ok(one);
+    }
+    let said = |name: &str| one[name].as_str().unwrap_or_default();
+    let message = format!("{}: {} ({})", said("url"), said("message"), said("error"));
+    Err(Failure::new("CAPTURE_FAILED", message))
+}
+
 fn result_of(news: CaptureNews) -> Option<Value> {
     match news {
         CaptureNews::Waiting { .. } | CaptureNews::Failed { again_at_ms: Some(_), .. } => None,
@@ -266,6 +270,17 @@ mod tests {
 
     use super::*;
     use crate::desk::{DeskModel, DeskSetup};
+
+    #[test]
+    fn a_source_that_failed_is_no_success() {
+        let failed = json!({ "status": "failed", "url": "https://a.example/", "error": "policy",
+            "message": "refused" });
+        let failure = only_one(vec![failed]).unwrap_err();
+        assert_eq!(failure.code, "CAPTURE_FAILED");
+        assert_eq!(failure.message, "https://a.example/: refused (policy)");
+        assert!(only_one(Vec::new()).is_err());
+        assert!(only_one(vec![json!({ "status": "captured" })]).is_ok());
+    }
 
     /// LC-P14: what a model copied from a page does not come back as something to be trusted.
     #[tokio::test]

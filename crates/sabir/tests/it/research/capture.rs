@@ -236,6 +236,12 @@ fn a_server_that_wants_time_gets_it() {
     let outcome = study.run(&["capture", "-c", "c", &url, &study.url("/t")]);
     assert_eq!(outcome.code, 1);
     assert!(outcome.stderr.contains("1 captured, 1 waits until "), "{}", outcome.stderr);
+    let shown = study.place.run(&["collection", "show", "c"]);
+    assert!(shown.stdout.contains("(waits until "), "{}", shown.stdout);
+    let shown = study.place.run(&["collection", "show", "c", "--json"]);
+    let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let waits = |at: usize| shown["sources"][at]["waits_until"].is_string();
+    assert!(waits(0) && !waits(1), "{shown}");
     // Before its time only who insists asks again.
     let outcome = study.run(&["capture", "-c", "c", &url]);
     assert_eq!((outcome.code, study.visits("/hour")), (1, 1));
@@ -245,6 +251,25 @@ fn a_server_that_wants_time_gets_it() {
     let outcome = study.run(&["capture", "-c", "c", &study.url("/second")]);
     assert_eq!((outcome.code, study.visits("/second")), (1, 3));
     assert!(outcome.stderr.contains("again in 1 s"), "{}", outcome.stderr);
+}
+
+/// What cannot be captured leaves nothing behind; a file has one name, and so has a page.
+#[test]
+fn names_are_one_or_none() {
+    let study = Study::with_site(|_| Some(Reply::body(200, "text/html", TIDES)));
+    for refused in ["http://me:sesame@a.example/", "ftp://a.example/x"] {
+        let outcome = study.run(&["capture", "-c", "new", refused]);
+        assert_eq!(outcome.code, 2, "{refused}: {}", outcome.stderr);
+        assert!(!outcome.stderr.contains("sesame"), "{}", outcome.stderr);
+    }
+    assert_eq!(study.place.run(&["collection", "list"]).stdout, "");
+    std::fs::create_dir(study.place.work.join("w")).unwrap();
+    study.place.write("x.md", "# X\n\nSome words.\n");
+    let (plain, clicked) = (study.url("/t"), study.url("/t?fbclid=1&gclid=2"));
+    let args = ["capture", "-c", "c", "x.md", "w/../x.md", &plain, &clicked];
+    let outcome = study.run(&args);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("2 captured, 2 named twice"), "{}", outcome.stderr);
 }
 
 #[test]

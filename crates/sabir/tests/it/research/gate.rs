@@ -7,6 +7,7 @@ use sabir_testkit::fake_model::{FakeModel, Gate, Reply, responses};
 use serde_json::{Value, json};
 
 use super::study::{Study, TIDES, asked, fill, filled, obeys};
+use crate::engine::place::says;
 use crate::engine::terminal::Terminal;
 
 fn rows(library: &Library) -> Vec<AuditRow> {
@@ -209,12 +210,28 @@ fn only_tools_that_were_offered_run() {
         if matches!(name, "summarize" | "extract") {
             args.push(url(&study));
         }
-        let model = obeys(json!([call]));
+        let model = match name {
+            // A model that gives no data has failed.
+            "extract" => {
+                let calls = json!([call]);
+                FakeModel::answering(move |request, number| {
+                    let calls = if number == 0 { calls.clone() } else { json!([]) };
+                    let mut packet = filled(request, "Done.", &json!([]), &calls);
+                    if number > 0 {
+                        packet["assistant"]["data"] = json!({ "moon": "new" });
+                    }
+                    Some(says("r", &packet.to_string()))
+                })
+            }
+            _ => obeys(json!([call])),
+        };
         let base_url = model.base_url();
         args.extend(["--model", "m", "--base-url", &base_url].map(str::to_owned));
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let outcome = study.run(&args);
         assert!(outcome.code < 2, "{name}: {}", outcome.stderr);
+        // People are told, whichever command it was.
+        assert!(outcome.stderr.contains("refused: "), "{name}: {}", outcome.stderr);
         let rows = rows(&study.library());
         let codes: Vec<&str> = rows.iter().map(|row| row.reason_code.as_str()).collect();
         assert_eq!(codes, ["not_offered"], "{name}");

@@ -110,6 +110,10 @@ fn rendered_markdown_is_safe() {
     assert_eq!(run(&["render"], "\u{feff}# Hi\n").stdout, "<h1>Hi</h1>\n");
     let unseen = run(&["render"], "[x](https://a.example/\u{200b}b)\n").stdout;
     assert!(!unseen.contains("href"), "{unseen}");
+    for nowhere in ["https://xn--a/", "https://a.xn--0/x"] {
+        let plain = run(&["render"], format!("[words]({nowhere})\n")).stdout;
+        assert_eq!(plain, "<p>words</p>\n", "{nowhere}");
+    }
 }
 
 #[test]

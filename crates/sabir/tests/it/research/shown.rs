@@ -1,9 +1,9 @@
 //! What people and programs are shown of answers that are not as they should be.
 
-use sabir_testkit::fake_model::FakeModel;
+use sabir_testkit::fake_model::{FakeModel, Reply};
 use serde_json::{Value, json};
 
-use super::study::{Study, TIDES, asked, filled};
+use super::study::{Study, TIDES, asked, fill, filled};
 use crate::engine::place::says;
 
 /// The id of the only source, as the model reads it.
@@ -100,6 +100,59 @@ fn data_that_does_not_fit_is_the_models_fault() {
     let outcome = study.run(&[&args[..], &[&base_url]].concat());
     assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("price"), "{}", outcome.stderr);
+    // So is no data at all.
+    let model = FakeModel::answering(|request, _| {
+        let packet = filled(request, "There is no price.", &json!([]), &json!([]));
+        Some(says("r", &packet.to_string()))
+    });
+    let base_url = model.base_url();
+    let outcome = study.run(&[&args[..], &[&base_url]].concat());
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("no data"), "{}", outcome.stderr);
+}
+
+/// What a model says reaches a terminal without the backslashes of Markdown, and a program without
+/// characters that nobody sees.
+#[test]
+fn answers_are_shown_as_they_are_meant() {
+    let study = Study::with_pages(&[("/tides", TIDES)]);
+    study.capture(&["/tides"]);
+    let model = FakeModel::answering(|request, _| {
+        let text = "2 * 3 * 4_x_ \u{202e}turned\u{200b} [back](slash)";
+        Some(fill(request, text, &json!([]), &json!([])))
+    });
+    let base_url = model.base_url();
+    let args = ["ask", "-c", "c", "--model", "m", "--base-url", &base_url, "What?"];
+    let outcome = study.run(&args);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("2 * 3 * 4_x_"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("[back](slash)"), "{}", outcome.stdout);
+    let outcome = study.ask_model(&model, &[], "What?");
+    assert!(!outcome.stdout.contains(['\u{202e}', '\u{200b}']), "{}", outcome.stdout);
+    let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert!(answer["answer"].as_str().unwrap().contains("turned"), "{answer}");
+}
+
+/// LC-C18: an address that is not kept whole leads to another page, so that none is opened.
+#[test]
+fn a_page_whose_address_is_not_told_is_not_opened() {
+    let study = Study::with_site(|_| Some(Reply::body(200, "text/html", TIDES)));
+    study.capture(&["/tides?session=0123456789abcdef"]);
+    let answer = study.ask("When do neap tides come?");
+    assert_eq!(answer["citations"][0]["status"], "verified", "{answer}");
+    assert_eq!(answer["citations"][0]["link"], Value::Null, "{answer}");
+    let args = ["ask", "-c", "c", "--open=1", "When do neap tides come?"];
+    let mut command = study.place.command(&args);
+    let opened = study.place.work.join("opened");
+    let opener = study.place.work.join("opener");
+    std::fs::write(&opener, format!("#!/bin/sh\ntouch '{}'\n", opened.display())).unwrap();
+    std::fs::set_permissions(&opener, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    command.env("BROWSER", &opener);
+    let outcome = crate::process::finish(&mut command, &args, "");
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("Neap tides come at the first"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("its page is not opened"), "{}", outcome.stderr);
+    assert!(!opened.exists());
 }
 
 /// Programs find every field, also when it is empty.
