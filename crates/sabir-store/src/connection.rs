@@ -11,10 +11,12 @@ use crate::error::StoreError;
 pub(crate) fn open_writer(path: &Path, max_bytes: Option<u64>) -> Result<Connection, StoreError> {
     let open = || -> rusqlite::Result<Connection> {
         let connection = open_shared(path, max_bytes, PATIENCE)?;
-        // The checkpoint is ours to run, after the acknowledgement.
+        // The checkpoint is ours to run, after the acknowledgement. What is deleted is overwritten:
+        // keys of sessions are among it.
         connection.execute_batch(
             "PRAGMA journal_mode = WAL;
-             PRAGMA wal_autocheckpoint = 0;",
+             PRAGMA wal_autocheckpoint = 0;
+             PRAGMA secure_delete = ON;",
         )?;
         Ok(connection)
     };
