@@ -114,7 +114,8 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 }
 
 pub(crate) fn store_id(connection: &Connection) -> rusqlite::Result<String> {
-    connection.query_row("SELECT value FROM meta WHERE key = 'store_id'", [], |row| row.get(0))
+    let sql = "SELECT value FROM meta WHERE key = 'store_id'";
+    connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
 pub(crate) fn genesis(connection: &Connection) -> rusqlite::Result<Hash> {

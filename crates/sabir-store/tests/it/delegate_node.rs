@@ -7,7 +7,7 @@ use sabir_ldp::{
     Finished, KeptKeys, Moment, Origin, Received, Record, ReplayLimits, RequestId, SessionKeys,
     SignaturePolicy, TaskEvent, TaskKey, Timestamp, Trust, TrustDomain, Usage,
 };
-use sabir_store::{Batch, Store};
+use sabir_store::{Batch, Store, StoreError};
 use serde_json::{Value, json};
 
 /// When tests begin.
@@ -98,7 +98,13 @@ impl Node {
     /// The store is closed and opened again; the delegate goes on.
     pub(crate) fn reopen(mut self) -> Self {
         drop(self.store);
-        self.store = Store::open(&self.home).unwrap();
+        // A process that another test starts at this moment holds the lock too, until it is itself.
+        self.store = loop {
+            match Store::open(&self.home) {
+                Err(StoreError::InUse { .. }) => std::thread::yield_now(),
+                opened => break opened.unwrap(),
+            }
+        };
         self
     }
 

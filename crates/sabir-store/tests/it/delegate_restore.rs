@@ -78,7 +78,7 @@ fn small() -> DelegateLimits {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(32) })]
 
     /// QP-J17, QP-J18
     #[test]

@@ -63,7 +63,7 @@ fn a_pinned_key_is_not_replaced() {
     assert_eq!(pin(1, 11), Pinning::Same);
     let pinned = peers.pinned_key(&friend()).unwrap().unwrap();
     assert_eq!((pinned.key, pinned.pinned_at_ms), (public_key(1), 10));
-    assert_eq!(pin(2, 12), Pinning::Other(pinned.clone()));
+    assert_eq!(pin(2, 12), Pinning::Other(Box::new(pinned.clone())));
     peers.remove_delegate(URL).unwrap();
     assert_eq!(peers.pinned_keys().unwrap(), [pinned]);
     let file = Connection::open(home.path().join("peers.db")).unwrap();
@@ -137,8 +137,8 @@ fn a_delegation_is_one_line_of_the_log() {
         ..running
     };
     peers.log_delegation(&ended).unwrap();
-    assert_eq!(peers.delegations(10).unwrap(), [second.clone(), ended.clone()]);
-    assert_eq!(peers.delegations(1).unwrap(), [second.clone()]);
+    assert_eq!(peers.delegations(10).unwrap(), [second, ended.clone()]);
+    assert_eq!(peers.delegations(1).unwrap()[0].id, "d-2");
     assert_eq!(peers.delegation("d-1").unwrap(), Some(ended.clone()));
     for wrong in [
         Delegation { id: String::new(), ..ended.clone() },
@@ -149,7 +149,6 @@ fn a_delegation_is_one_line_of_the_log() {
     }
     // Far later the oldest are gone, and what still runs is not.
     let file = Connection::open(home.path().join("peers.db")).unwrap();
-    file.execute("UPDATE delegations SET num = num + 200000 WHERE id = 'x'", []).unwrap();
     file.execute(
         "INSERT INTO delegations (num, id, at_ms, status) VALUES (200000, 'd-3', 0, 'failed')",
         [],
