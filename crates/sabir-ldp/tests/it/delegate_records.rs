@@ -29,7 +29,7 @@ fn after_a_restart_everything_is_known() {
     assert_eq!(node.started.len(), 2);
 }
 
-/// LD-M5: the records that are left when what could not pass any more was thrown away.
+/// LD-S17: with the records that are left when what could not pass any more was thrown away.
 #[test]
 fn a_clock_that_is_set_back_lets_nothing_pass_again() {
     let mut node = Node::new();
