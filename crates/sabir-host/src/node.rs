@@ -15,7 +15,6 @@ mod pins;
 mod request;
 mod settings;
 mod skill;
-mod stub;
 mod tick;
 mod topic;
 mod work;
@@ -27,6 +26,7 @@ use sabir_ldp::{
     Channel, Delegate, DelegateSettings, HexBytes, IdentityCard, Moment, PublicKey, SigningKey,
     Timestamp,
 };
+use sabir_store::peers::Peers;
 use sabir_store::{Batch, Store};
 use tokio::time::timeout;
 
@@ -41,8 +41,6 @@ use crate::clock::now_ms;
 use journal::Journal;
 use machine::Machine;
 use pins::Pins;
-use stub::OfPeers as _;
-pub use stub::Peers;
 
 /// Cheap to clone; clones share everything. It goes on until it is stopped.
 #[derive(Debug, Clone)]
@@ -84,14 +82,13 @@ impl Node {
             return Err(NodeError::NoSuchSkill(offered.name.clone()));
         }
         let pins = Pins::new(peers);
-        for (owner, key) in pins.all().await? {
-            // More than there is room for are looked at again when they come.
-            let _ = trust.pin(&owner, key);
+        for pinned in pins.all().await? {
+            // Those beyond its room are found again when they come.
+            let _ = trust.pin(&pinned.delegate_id, pinned.key);
         }
         let journal = Journal::new(store.clone());
         let now = Timestamp::from_millis(now_ms());
-        let window = replay.past_ms.saturating_add(replay.future_ms);
-        let records = journal.state(now.millis(), window).await?;
+        let records = journal.state(limits.clone()).await?;
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(|error| NodeError::NoRandom(error.to_string()))?;
         let mut moment = Moment::new(now, seed);
