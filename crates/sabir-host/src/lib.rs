@@ -47,7 +47,7 @@ pub use model::{
 };
 pub use node::{
     Approval, Approvals, Broken, Condition, Decision, Echo, Follow, News, Node, NodeCounts,
-    NodeError, NodeSettings, NotWaiting, Program, Skill, Told,
+    NodeError, NodeSettings, NotWaiting, Peers, Program, Skill, Told,
 };
 pub use policy::{PolicyFault, PolicyFileError, load_policy, policy_file};
 pub use reading::{read_file_text, read_private, read_text};

@@ -41,7 +41,6 @@ use crate::clock::now_ms;
 use journal::Journal;
 use machine::Machine;
 use pins::Pins;
-use stub::OfPeers as _;
 pub use stub::Peers;
 
 /// Cheap to clone; clones share everything. It goes on until it is stopped.
@@ -90,8 +89,7 @@ impl Node {
         }
         let journal = Journal::new(store.clone());
         let now = Timestamp::from_millis(now_ms());
-        let window = replay.past_ms.saturating_add(replay.future_ms);
-        let records = journal.state(now.millis(), window).await?;
+        let records = journal.state(limits.clone()).await?;
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(|error| NodeError::NoRandom(error.to_string()))?;
         let mut moment = Moment::new(now, seed);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 
 use crate::entry::SessionId;
+use crate::schema::Unusable;
 
 /// Clonable, because one failed transaction is told to everyone who waited for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,16 @@ pub enum StoreError {
         bytes: usize,
         limit: usize,
     },
+    /// There is no room for one more.
+    TooMany {
+        what: &'static str,
+        limit: usize,
+    },
+    /// It cannot be kept as it is.
+    Invalid {
+        what: &'static str,
+        why: &'static str,
+    },
     /// A write failed. Nothing of its batch is in the journal, and no more is taken: what would
     /// follow might depend on what was lost.
     Failed {
@@ -78,6 +89,20 @@ pub struct Tampered {
 impl StoreError {
     pub(crate) fn io(path: &Path, error: &std::io::Error) -> Self {
         Self::Io { path: path.to_owned(), why: error.to_string() }
+    }
+
+    /// Why the tables of a file cannot be used.
+    pub(crate) fn unusable(path: &Path, unusable: Unusable) -> Self {
+        match unusable {
+            Unusable::Foreign => {
+                let why = "it is a database of another program".to_owned();
+                Self::Damaged { path: path.to_owned(), why }
+            }
+            Unusable::Newer { found, known } => {
+                Self::NewerSchema { path: path.to_owned(), found, known }
+            }
+            Unusable::Database(error) => Self::database(path, &error),
+        }
     }
 
     pub(crate) fn database(path: &Path, error: &rusqlite::Error) -> Self {
@@ -136,6 +161,10 @@ impl fmt::Display for StoreError {
             Self::TooLarge { what, bytes, limit } => {
                 write!(f, "{what} of {bytes} bytes is over the limit of {limit}")
             }
+            Self::TooMany { what, limit } => {
+                write!(f, "there are {limit} {what} already, which is the limit; remove some first")
+            }
+            Self::Invalid { what, why } => write!(f, "{what} cannot be kept: {why}"),
             Self::Failed { why } => write!(
                 f,
                 "the journal takes no more entries because a write failed: {why}; make room or \

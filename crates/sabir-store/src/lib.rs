@@ -3,11 +3,12 @@
 //! One process owns a home: its [`Store`] appends batches of entries, many at a time in one
 //! transaction, and says when they are on disk. Anyone may read beside it with a [`Reader`].
 //! The entries form a hash chain, described in `docs/protocol/journal.md`, so that a change to what
-//! was written can be found. What the bodies mean is not known here: they are texts, with one
-//! exception, the first words of the user, which become the title of a session without one.
+//! was written can be found. What the bodies mean is not known here: they are texts, with two
+//! exceptions. The first words of the user become the title of a session without one; what this node's
+//! delegate records for peers is typed, so that a delegate can be read back without reading all of it.
 //!
-//! Beside the journal stands the [`library`], a file of its own that any number of processes write:
-//! what people collect, ask and make.
+//! Beside the journal stand two files of their own that any number of processes write: the [`library`],
+//! with what people collect, ask and make, and [`peers`], with what this node knows of others.
 
 #![expect(clippy::disallowed_methods, reason = "a store is files")]
 
@@ -20,6 +21,7 @@ mod home;
 mod journal;
 pub mod library;
 mod node_key;
+pub mod peers;
 mod projection;
 mod queue;
 mod reader;

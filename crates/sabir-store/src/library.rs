@@ -60,6 +60,8 @@ pub use verify::LibraryVerified;
 pub use versions::{Captured, SourceLink, Version, VersionText};
 pub use worker::{Finished, Found, InLine, Job, Outcome, Put, Retry, TakenOver, Whose, Worker};
 
+pub(crate) use rows::AsJson;
+
 use error::Trouble;
 
 /// An open library. Clones share one connection, and wait for each other; a second `open` does not.

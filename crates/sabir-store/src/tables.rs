@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::error::StoreError;
-use crate::schema::{Tables, Unusable};
+use crate::schema::Tables;
 
 /// Makes the tables of what this node does for peers, and nothing else.
 pub(crate) const DELEGATE: &str = include_str!("../migrations/0003_delegate.sql");
@@ -34,13 +34,15 @@ pub(crate) fn prepare(
                    VALUES ('store_id', coalesce(?1, lower(hex(randomblob(16)))))";
         transaction.execute(sql, [store_id]).map(drop)
     };
-    JOURNAL.prepare(connection, fill).map_err(|unusable| blame(path, unusable))
+    JOURNAL.prepare(connection, fill).map_err(|unusable| StoreError::unusable(path, unusable))
 }
 
 /// Refuses what a reader cannot understand.
 pub(crate) fn check_readable(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     // An owner that was killed while it made the file leaves an empty one.
-    if JOURNAL.found(connection).map_err(|unusable| blame(path, unusable))? < READABLE {
+    if JOURNAL.found(connection).map_err(|unusable| StoreError::unusable(path, unusable))?
+        < READABLE
+    {
         return Err(StoreError::Missing { path: path.to_owned() });
     }
     Ok(())
@@ -50,19 +52,6 @@ pub(crate) fn check_readable(connection: &Connection, path: &Path) -> Result<(),
 pub(crate) fn has_delegate(connection: &Connection) -> rusqlite::Result<bool> {
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok(version >= 3)
-}
-
-fn blame(path: &Path, unusable: Unusable) -> StoreError {
-    match unusable {
-        Unusable::Foreign => {
-            let why = "it is a database of another program".to_owned();
-            StoreError::Damaged { path: path.to_owned(), why }
-        }
-        Unusable::Newer { found, known } => {
-            StoreError::NewerSchema { path: path.to_owned(), found, known }
-        }
-        Unusable::Database(error) => StoreError::database(path, &error),
-    }
 }
 
 #[cfg(test)]

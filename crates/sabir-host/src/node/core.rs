@@ -18,7 +18,6 @@ use super::journal::{Journal, Written};
 use super::machine::{Effect, Machine, Turn, Waiter};
 use super::pins::Pins;
 use super::skill::Skill;
-use super::stub::OfPeers as _;
 use super::work::{Cause, Running};
 use crate::clock::now_ms;
 

@@ -3,11 +3,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sabir_ldp::{Record, TaskEnded, TaskKey, TaskUpdated};
+use sabir_ldp::{DelegateLimits, Record, TaskEnded, TaskKey, TaskUpdated};
 use sabir_store::{Batch, Reader, Receipt, Rejected, Store, StoreError};
 use tokio::sync::Semaphore;
-
-use super::stub::Reads as _;
 
 #[derive(Debug, Clone)]
 pub(super) struct Journal {
@@ -43,12 +41,8 @@ impl Journal {
     }
 
     /// What a delegate is restored from.
-    pub(super) async fn state(
-        &self,
-        now_ms: u64,
-        replay_ms: u64,
-    ) -> Result<Vec<Record>, StoreError> {
-        self.read(move |reader| reader.peer_state(now_ms, replay_ms)).await
+    pub(super) async fn state(&self, limits: DelegateLimits) -> Result<Vec<Record>, StoreError> {
+        self.read(move |reader| reader.peer_state(&limits)).await
     }
 
     pub(super) async fn task_ended(&self, key: TaskKey) -> Result<Option<TaskEnded>, StoreError> {

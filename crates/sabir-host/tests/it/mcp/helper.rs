@@ -14,8 +14,10 @@ static SCRIPT: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("helper");
     let program = std::env::current_exe().unwrap();
+    // The name of the test below, wherever this file is part of.
+    let (_, here) = module_path!().split_once("::").unwrap();
     let text = format!(
-        "#!/bin/sh\n{WORDS}=\"$*\" exec {:?} --exact mcp::helper::help --nocapture\n",
+        "#!/bin/sh\n{WORDS}=\"$*\" exec {:?} --exact {here}::help --nocapture\n",
         program.to_str().unwrap()
     );
     std::fs::write(&path, text).unwrap();
