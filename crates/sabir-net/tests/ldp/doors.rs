@@ -97,7 +97,8 @@ async fn what_a_header_says_makes_nobody_nearer() {
     let mut wire = open.wire().await;
     let near = wire.post("/ldp/messages", "", &propose()).await.json();
     assert_eq!(near["body"]["type"], "SESSION_ACCEPT");
-    for header in ["x-forwarded-for: 127.0.0.1", "forwarded: for=127.0.0.1", "x-real-ip: 10.0.0.1"] {
+    for header in ["x-forwarded-for: 127.0.0.1", "forwarded: for=127.0.0.1", "x-real-ip: 10.0.0.1"]
+    {
         let far = wire.post("/ldp/messages", &format!("{header}\r\n"), &propose()).await.json();
         assert_eq!(far["body"]["type"], "SESSION_REJECT", "{header}");
     }

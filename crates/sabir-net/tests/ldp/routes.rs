@@ -66,12 +66,13 @@ async fn health_tells_how_much_there_is_to_do() {
         json!({ "status": "ok", "delegate_id": "ldp:delegate:harbor", "sessions": 1, "tasks": 0, "waiting": 0 })
     );
     let mut other = world.wire().await;
-    other.send(crate::wire::posted(
-        "/ldp/messages",
-        "",
-        &submit(&session, "t", "steps", json!({ "steps": 1 })),
-    ))
-    .await;
+    other
+        .send(crate::wire::posted(
+            "/ldp/messages",
+            "",
+            &submit(&session, "t", "steps", json!({ "steps": 1 })),
+        ))
+        .await;
     crate::world::until(async || wire.get("/healthz", "").await.json()["tasks"] == 1).await;
     world.steps.send_replace(1);
     assert_eq!(other.reply().await.json()["body"]["output"], 1);
@@ -86,7 +87,9 @@ async fn health_tells_how_much_there_is_to_do() {
 async fn other_paths_and_methods_are_told_so_in_json() {
     let world = World::start().await;
     let mut wire = world.wire().await;
-    for path in ["/", "/ldp", "/ldp/messages/", "/LDP/identity", "/ldp/../healthz", "/ldp/messages/x"] {
+    for path in
+        ["/", "/ldp", "/ldp/messages/", "/LDP/identity", "/ldp/../healthz", "/ldp/messages/x"]
+    {
         let reply = wire.get(path, "").await;
         assert_eq!((reply.status, reply.code().as_str()), (404, "NO_SUCH_PATH"), "{path}");
     }
