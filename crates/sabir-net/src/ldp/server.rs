@@ -172,6 +172,7 @@ struct Guests {
 }
 
 /// A connection's place.
+#[derive(Debug)]
 struct Guest {
     _place: Place,
     counted: Option<(IpAddr, Arc<Mutex<HashMap<IpAddr, usize>>>)>,
@@ -231,21 +232,26 @@ async fn accept(
         let (tls, serving) = (tls.clone(), Arc::clone(&shared));
         shared.tracker.spawn(async move {
             match tls {
-                None => connection::serve(stream, None, caller, serving).await,
-                Some(tls) => serve_tls(&tls, stream, caller, serving).await,
+                None => connection::serve(stream, None, caller, guest, serving).await,
+                Some(tls) => serve_tls(&tls, stream, caller, guest, serving).await,
             }
-            drop(guest);
         });
     }
 }
 
-async fn serve_tls(tls: &TlsAcceptor, stream: TcpStream, caller: Caller, shared: Arc<Shared>) {
+async fn serve_tls(
+    tls: &TlsAcceptor,
+    stream: TcpStream,
+    caller: Caller,
+    guest: Guest,
+    shared: Arc<Shared>,
+) {
     let shaking = timeout(shared.limits.header_time, tls.accept(stream));
     let Some(Ok(Ok(stream))) = shared.stop.run_until_cancelled(shaking).await else { return };
     let (_, session) = stream.get_ref();
     let spoken = (session.alpn_protocol() == Some(tls::ALPN_H2)).then_some(Spoken::Http2);
     let caller = Caller { certificate: tls::fingerprint(session), ..caller };
-    connection::serve(stream, spoken, caller, shared).await;
+    connection::serve(stream, spoken, caller, guest, shared).await;
 }
 
 /// Who does not read is cut off by the kernel, whatever is being sent.

@@ -16,11 +16,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::Shared;
 use super::answer::answer;
 use super::door::Caller;
 use super::refusal::Refused;
 use super::sniff::{Sniffed, Spoken};
+use super::{Guest, Shared};
 
 /// What the requests of a connection share.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(super) struct Connected {
     asked: CancellationToken,
     /// A body was left unread.
     unread: AtomicBool,
+    /// Held for as long as anything of the connection is there, a WebSocket as well.
+    _guest: Guest,
 }
 
 impl Connected {
@@ -87,7 +89,7 @@ where
     };
     let Some(spoken) = spoken else { return };
     let unread = AtomicBool::new(false);
-    let connected = Arc::new(Connected { shared, caller, asked, unread });
+    let connected = Arc::new(Connected { shared, caller, asked, unread, _guest: guest });
     match spoken {
         Spoken::Http1 => serve_http1(io, connected, late).await,
         Spoken::Http2 => serve_http2(io, connected, late).await,
@@ -109,9 +111,15 @@ where
     let mut connection =
         Box::pin(builder.serve_connection(TokioIo::new(io), service).with_upgrades());
     let mut late = pin!(late);
-    let is_late = tokio::select! {
-        done = &mut connection => done.is_err_and(|error| error.is_timeout()),
-        () = &mut late => true,
+    let end = tokio::select! {
+        done = &mut connection => match done {
+            Ok(()) if connected.unread.load(Ordering::Relaxed) => End::Unread,
+            Ok(()) => End::Whole,
+            Err(error) if error.is_timeout() => End::Late,
+            // What was no HTTP has been answered, and more of it may come.
+            Err(_) => End::Unread,
+        },
+        () = &mut late => End::Late,
         () = connected.shared.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let _ = timeout(limits.grace, &mut connection).await;
@@ -121,14 +129,21 @@ where
     // Nothing if the connection became a WebSocket.
     let Some(parts) = Pin::into_inner(connection).into_parts() else { return };
     let io = parts.io.into_inner();
-    if is_late {
+    match end {
         // Between two requests nobody waits for an answer.
-        if !parts.read_buf.is_empty() {
-            say_late(io).await;
-        }
-    } else if connected.unread.load(Ordering::Relaxed) {
-        linger(io).await;
+        End::Late if parts.read_buf.is_empty() => {}
+        End::Late => say_late(io).await,
+        End::Unread => linger(io).await,
+        End::Whole => {}
     }
+}
+
+/// How a connection of HTTP/1.1 ended.
+enum End {
+    Whole,
+    /// With something unread.
+    Unread,
+    Late,
 }
 
 async fn serve_http2<I>(io: Sniffed<I>, connected: Arc<Connected>, late: impl Future<Output = ()>)

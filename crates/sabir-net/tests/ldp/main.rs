@@ -1,0 +1,18 @@
+//! The server for other agents, over real connections, in front of a real node with a home of its
+//! own. What messages mean is tested where the protocol is.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod crowd;
+mod doors;
+mod http2;
+mod limits;
+mod openapi;
+mod routes;
+mod rules;
+mod slow;
+mod socket;
+mod stream;
+mod tls;
+mod wire;
+mod world;

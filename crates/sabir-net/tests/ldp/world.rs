@@ -1,0 +1,221 @@
+//! A node that is served, with skills that a test holds in its hands.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use sabir_host::{Broken, Echo, News, Node, NodeSettings, Skill};
+use sabir_ldp::{
+    Capability, Credential, DelegateId, Fingerprint, Finished, Holder, IdentityCard, PayloadMode,
+    SignaturePolicy, SigningKey, SkillName, TaskOrder, Timestamp, Trust, TrustDomain,
+};
+use sabir_net::{LdpLimits, LdpOptions, LdpServer};
+use sabir_store::{Reader, Store};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::wire::Wire;
+
+pub struct World {
+    pub address: SocketAddr,
+    pub node: Node,
+    /// How many steps tasks may take.
+    pub steps: watch::Sender<u64>,
+    stop: CancellationToken,
+    serving: JoinHandle<()>,
+    home: TempDir,
+}
+
+pub const TOKEN: &str = "open-sesame";
+
+impl World {
+    pub async fn start() -> Self {
+        Self::with(LdpOptions::default()).await
+    }
+
+    /// With other limits than the defaults.
+    pub async fn limited(limit: impl FnOnce(&mut LdpLimits)) -> Self {
+        let mut options = LdpOptions::default();
+        limit(&mut options.limits);
+        Self::with(options).await
+    }
+
+    pub async fn with(options: LdpOptions) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let (steps, allowed) = watch::channel(0);
+        let node = node(&home, allowed, &[]).await;
+        Self::serve(home, steps, node, options).await
+    }
+
+    /// The node knows these certificates.
+    pub async fn certified(options: LdpOptions, known: &[Fingerprint]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let (steps, allowed) = watch::channel(0);
+        let node = node(&home, allowed, known).await;
+        Self::serve(home, steps, node, options).await
+    }
+
+    async fn serve(
+        home: TempDir,
+        steps: watch::Sender<u64>,
+        node: Node,
+        options: LdpOptions,
+    ) -> Self {
+        let here = "127.0.0.1:0".parse().unwrap();
+        let server = LdpServer::bind(vec![here], options).await.unwrap();
+        let address = server.listening()[0].address.parse().unwrap();
+        let stop = CancellationToken::new();
+        let serving = tokio::spawn(server.serve(node.clone(), stop.clone()));
+        Self { address, node, steps, stop, serving, home }
+    }
+
+    pub async fn wire(&self) -> Wire {
+        Wire::connect(self.address).await
+    }
+
+    /// Ends the server, and then the node.
+    pub async fn end(self) {
+        self.stop.cancel();
+        self.serving.await.unwrap();
+        self.node.stop().await;
+    }
+
+    /// Ends the server and nothing else.
+    pub async fn stop_serving(&mut self) {
+        self.stop.cancel();
+        (&mut self.serving).await.unwrap();
+    }
+
+    /// The codes of what the journal says was refused.
+    pub fn refusals(&self) -> Vec<String> {
+        let reader = Reader::open(self.home.path()).unwrap();
+        let refusals = reader.peer_refusals(0, 1000).unwrap();
+        refusals.into_iter().map(|refusal| refusal.refused.code).collect()
+    }
+}
+
+async fn node(home: &TempDir, steps: watch::Receiver<u64>, known: &[Fingerprint]) -> Node {
+    let names = ["echo", "steps"].map(|name| SkillName::new(name).unwrap());
+    let card = IdentityCard {
+        delegate_id: DelegateId::new("ldp:delegate:harbor").unwrap(),
+        name: "Harbor".to_owned(),
+        description: None,
+        model_family: "none".to_owned(),
+        model_version: "0".to_owned(),
+        weights_fingerprint: None,
+        trust_domain: TrustDomain::closed("default"),
+        context_window: 1000,
+        reasoning_profile: None,
+        cost_profile: None,
+        latency_profile: None,
+        jurisdiction: None,
+        capabilities: names.iter().cloned().map(Capability::named).collect(),
+        supported_payload_modes: vec![PayloadMode::SemanticFrame, PayloadMode::Text],
+        endpoint: None,
+        metadata: BTreeMap::new(),
+        public_key: None,
+    };
+    let mut trust = Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown);
+    let certificates = known.iter().map(|known| Credential::Certificate(*known));
+    let token = Credential::Token(Fingerprint::of(TOKEN.as_bytes()));
+    for credential in certificates.chain([token]) {
+        trust.add_holder(Holder { domain: "default".to_owned(), credential });
+    }
+    let mut settings = NodeSettings::new(card, trust);
+    let [echo, slow] = names;
+    settings.skills.insert(echo, Arc::new(Echo));
+    settings.skills.insert(slow, Arc::new(Steps(steps)));
+    let store = Store::open(home.path()).unwrap();
+    let peers = sabir_store::Peers::open(home.path()).unwrap();
+    Node::start(settings, store, peers, SigningKey::from_seed(&[7; 32])).await.unwrap()
+}
+
+/// Takes as many steps as its input says, each when it is allowed; each is an update of so many bytes.
+#[derive(Debug)]
+struct Steps(watch::Receiver<u64>);
+
+impl Skill for Steps {
+    fn run(&self, order: TaskOrder, news: News) -> BoxFuture<'static, Result<Finished, Broken>> {
+        let mut allowed = self.0.clone();
+        let input = order.payload.to_value();
+        let (count, bytes) = (input["steps"].as_u64().unwrap(), input["bytes"].as_u64());
+        async move {
+            for step in 1..=count {
+                let may = allowed.wait_for(|allowed| *allowed >= step).await;
+                may.map_err(|_| Broken::new("nobody is there any more"))?;
+                let filling = "x".repeat(bytes.unwrap_or(0) as usize);
+                news.progress(format!("step {step} {filling}")).await;
+            }
+            Ok(Finished { output: json!(count), ..Finished::default() })
+        }
+        .boxed()
+    }
+}
+
+static NUMBER: AtomicU64 = AtomicU64::new(1);
+
+pub fn message(session: &str, body: Value) -> String {
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    json!({
+        "message_id": format!("message-{number}"),
+        "session_id": session,
+        "from": "ldp:delegate:visitor",
+        "to": "ldp:delegate:harbor",
+        "body": body,
+        "payload_mode": "text",
+        "timestamp": now(),
+    })
+    .to_string()
+}
+
+#[expect(clippy::disallowed_methods, reason = "messages have to be of today")]
+fn now() -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    Timestamp::from_millis(now.as_millis() as u64).to_string()
+}
+
+pub fn hello() -> String {
+    let body = json!({
+        "type": "HELLO",
+        "delegate_id": "ldp:delegate:visitor",
+        "supported_modes": ["text"],
+    });
+    message("", body)
+}
+
+pub fn submit(session: &str, task: &str, skill: &str, input: Value) -> String {
+    let body = json!({ "type": "TASK_SUBMIT", "task_id": task, "skill": skill, "input": input });
+    message(session, body)
+}
+
+/// The way of one envelope there and one back.
+pub async fn say(wire: &mut Wire, message: &str) -> Value {
+    let reply = wire.post("/ldp/messages", "", message).await;
+    assert_eq!(reply.status, 200, "{reply:?}");
+    reply.json()
+}
+
+pub async fn open_session(wire: &mut Wire) -> String {
+    let config = json!({ "preferred_payload_modes": ["text"], "ttl_secs": 600 });
+    let body = json!({ "type": "SESSION_PROPOSE", "config": config });
+    let accepted = say(wire, &message("", body)).await;
+    assert_eq!(accepted["body"]["type"], "SESSION_ACCEPT", "{accepted}");
+    accepted["body"]["session_id"].as_str().unwrap().to_owned()
+}
+
+/// Comes again until it is so; how often does not matter.
+pub async fn until(mut is_so: impl AsyncFnMut() -> bool) {
+    let asking = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("it never was so");
+}
