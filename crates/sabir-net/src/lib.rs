@@ -27,12 +27,12 @@ pub use delegation::{
 pub use error::ListenError;
 /// What is generated from `spec/proto`: the messages, and a client for programs in Rust.
 pub use grpc::v1 as queue_pair_v1;
-pub use ldp::{Demand, LdpLimits, LdpOptions, LdpServer, Rate, TlsFiles, ldp_openapi};
 pub use ldp::client::{
     AddressError, Base, Client, ClientSettings, Delivered, DiscoverError, Discovered, Errand,
     ErrandNews, HttpSettings, HttpSetupError, MeetError, Met, NewPin, Pace, PinError, PlainHttp,
     Session,
 };
+pub use ldp::{Demand, LdpLimits, LdpOptions, LdpServer, Rate, TlsFiles, ldp_openapi};
 pub use lines::{LineSink, LineSource, lines};
 pub use server::{Listen, Listening, Server};
 pub use stdio::serve_stdio;

@@ -9,8 +9,8 @@ use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
 use crate::{
-    acp, agents, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, policy, proto, research,
-    run, sandbox, sessions, tokens,
+    acp, agents, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, policy, proto,
+    research, run, sandbox, sessions, tokens,
 };
 
 /// The lingua franca for language-model agents.

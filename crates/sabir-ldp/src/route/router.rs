@@ -174,11 +174,6 @@ impl Router {
         self.update_breaker(delegate, |breaker, _| breaker.started(now));
     }
 
-    /// Takes up a breaker that was stored. One of a delegate without a card is left aside.
-    pub fn restore_breaker(&mut self, delegate: &DelegateId, breaker: Breaker) {
-        self.update_breaker(delegate, |kept, _| *kept = breaker);
-    }
-
     /// Counts an outcome.
     pub fn record(&mut self, outcome: &TaskOutcome) {
         self.update_breaker(&outcome.delegate, |breaker, settings| match outcome.verdict {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use sabir_ldp::{
-    CallBudget, Choice, ClaimType, DelegateId, Filter, IdentityCard, Listing, Request, Router,
-    RouterSettings, SkillName,
+    BreakerRecord, CallBudget, Choice, ClaimType, DelegateId, Filter, IdentityCard, Listing,
+    Request, Router, RouterSettings, SkillName,
 };
 use tokio::sync::mpsc;
 
@@ -166,7 +166,7 @@ impl Candidates {
         }
         if !self.are_named {
             for (delegate, breaker) in evidence.breakers {
-                router.restore_breaker(&delegate, breaker);
+                router.restore_breaker(&BreakerRecord { delegate, breaker }, now());
             }
         }
         let choice = router.choose(&self.asked(delegation, request, skill), now());

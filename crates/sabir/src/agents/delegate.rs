@@ -213,8 +213,7 @@ impl DelegateArgs {
         };
         request.trust_domain.clone_from(&self.domain);
         request.jurisdiction.clone_from(&self.jurisdiction);
-        request.budget =
-            Budget { max_tokens: self.budget_tokens, max_cost_usd: self.budget_usd };
+        request.budget = Budget { max_tokens: self.budget_tokens, max_cost_usd: self.budget_usd };
         request.deadline = self.deadline;
         request.attempts = self.attempts.into();
         request.verify = match self.verify {
@@ -257,17 +256,16 @@ impl DelegateArgs {
             true => from_stdin()?,
             false => std::fs::read_to_string(path).with_context(|| path.display().to_string())?,
         };
-        let data: Value = serde_json::from_str(&text)
-            .with_context(|| format!("{}: not JSON", path.display()))?;
+        let data: Value =
+            serde_json::from_str(&text).with_context(|| format!("{}: not JSON", path.display()))?;
         Ok(TaskInput::with_data(&words, data))
     }
 
     fn rule(&self) -> anyhow::Result<Verify> {
         let path = self.schema.clone().unwrap_or_default();
-        let text =
-            std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let schema = serde_json::from_str(&text)
-            .with_context(|| format!("{}: not JSON", path.display()))?;
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let schema =
+            serde_json::from_str(&text).with_context(|| format!("{}: not JSON", path.display()))?;
         let name = path.file_name().map(|it| it.to_string_lossy().into_owned());
         Ok(Verify::Rule { name: name.unwrap_or_default(), schema })
     }
@@ -358,7 +356,9 @@ fn tell(event: &DelegationEvent, notes: &mut Notes) {
             let (code, message) = (&error.code, one_line(&error.message, 300));
             notes.line(format_args!("{} failed: {code}: {message}", id(delegate_id)));
         }
-        DelegationEvent::Checking { by } => notes.line(format_args!("checking by {}", one_line(by, 80))),
+        DelegationEvent::Checking { by } => {
+            notes.line(format_args!("checking by {}", one_line(by, 80)))
+        }
         DelegationEvent::Checked(_) => {}
     }
 }

@@ -156,7 +156,9 @@ impl RemoveArgs {
         let mut exit = Exit::Done;
         for which in &self.which {
             let mut removed = peers.remove_delegate(which)?;
-            if removed == 0 && let Ok(address) = Address::parse(which, PlainHttp::LoopbackOnly) {
+            if removed == 0
+                && let Ok(address) = Address::parse(which, PlainHttp::LoopbackOnly)
+            {
                 // It may be kept in the form in which addresses are written.
                 removed = peers.remove_delegate(&address.to_string())?;
             }
@@ -225,11 +227,7 @@ async fn look_once(
 }
 
 /// What a look found, on disk.
-fn keep(
-    peers: &Peers,
-    url: &str,
-    looked: &Result<IdentityCard, LdpError>,
-) -> anyhow::Result<()> {
+fn keep(peers: &Peers, url: &str, looked: &Result<IdentityCard, LdpError>) -> anyhow::Result<()> {
     match looked {
         Ok(card) => {
             let text = card.to_value().to_string();

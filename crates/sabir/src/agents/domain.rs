@@ -150,7 +150,9 @@ impl ListArgs {
             let name = one_line(&domain.name, 80);
             let ours = if domain.name == own.name { "  (this node's)" } else { "" };
             match domain.allow_cross_domain {
-                true => writeln!(output, "{name}{ours}  trusts {}", domain.trusted_peers.join(", "))?,
+                true => {
+                    writeln!(output, "{name}{ours}  trusts {}", domain.trusted_peers.join(", "))?
+                }
                 false => writeln!(output, "{name}{ours}  trusts nobody but itself")?,
             }
         }

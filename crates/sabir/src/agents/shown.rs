@@ -11,7 +11,8 @@ use crate::output::Output;
 
 /// A card, in words.
 pub(super) fn write_card(output: &mut Output, card: &IdentityCard) -> anyhow::Result<()> {
-    let mut line = |name: &str, value: &str| writeln!(output, "{name:<12} {}", one_line(value, 200));
+    let mut line =
+        |name: &str, value: &str| writeln!(output, "{name:<12} {}", one_line(value, 200));
     line("delegate", card.delegate_id.as_str())?;
     line("name", &card.name)?;
     if let Some(description) = &card.description {
@@ -47,5 +48,8 @@ pub(super) fn write_card(output: &mut Output, card: &IdentityCard) -> anyhow::Re
 
 /// What was found wrong with a card, or worth a word.
 pub(super) fn findings_json(findings: &[CardFinding]) -> Value {
-    findings.iter().map(|it| json!({ "gravity": it.gravity, "pointer": it.pointer, "message": it.message })).collect()
+    findings
+        .iter()
+        .map(|it| json!({ "gravity": it.gravity, "pointer": it.pointer, "message": it.message }))
+        .collect()
 }

@@ -128,19 +128,27 @@ fn results_are_checked() {
     let tool = |command: &str| {
         pair.delegate(&["--skill", "count", "--verify", "tool", "--check", command, "--json"])
     };
-    assert_eq!(report(&tool("grep -q '\"n\":2'"))["provenance"]["verification_status"], "tool_verified");
+    assert_eq!(
+        report(&tool("grep -q '\"n\":2'"))["provenance"]["verification_status"],
+        "tool_verified"
+    );
     assert_eq!(tool("exit 4").code, 1);
 
     let verifier = pair.node.url();
-    let peer = pair.delegate(&[
-        "--skill", "count", "--verify", "peer", "--verifier", &verifier, "--json",
-    ]);
+    let peer =
+        pair.delegate(&["--skill", "count", "--verify", "peer", "--verifier", &verifier, "--json"]);
     // Who made it cannot be who checks it.
     assert_eq!(peer.code, 1, "{}", peer.stdout);
     let folder = tempfile::tempdir().unwrap();
     let other = SecondNode::start(folder.path());
     let peer = pair.delegate(&[
-        "--skill", "count", "--verify", "peer", "--verifier", &other.0.url(), "--json",
+        "--skill",
+        "count",
+        "--verify",
+        "peer",
+        "--verifier",
+        &other.0.url(),
+        "--json",
     ]);
     assert_eq!(peer.code, 0, "{}", peer.stderr);
     assert_eq!(report(&peer)["provenance"]["verification_status"], "peer_verified");

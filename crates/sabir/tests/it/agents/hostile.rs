@@ -52,7 +52,8 @@ fn bad_messages_get_clear_answers() {
     );
     let node = Node::start_with(home.path(), &sections, &[("FRIEND", "secret")]);
     let session = open_for_text(&node, ASKER);
-    let frames = json!({ "preferred_payload_modes": ["semantic_frame"], "trust_domain": "default" });
+    let frames =
+        json!({ "preferred_payload_modes": ["semantic_frame"], "trust_domain": "default" });
     let framed = open(&node, ASKER, frames);
 
     let task = || message(ASKER, &session, submit(&fresh("t"), "log", "x"));
@@ -77,9 +78,8 @@ fn bad_messages_get_clear_answers() {
         message["payload_mode"] = json!("semantic_frame");
         message
     };
-    let propose = |config: Value| {
-        message(ASKER, "", json!({ "type": "SESSION_PROPOSE", "config": config }))
-    };
+    let propose =
+        |config: Value| message(ASKER, "", json!({ "type": "SESSION_PROPOSE", "config": config }));
     let contract = |key: &str, value: Value| {
         let mut contract = json!({
             "contract_id": "c", "objective": "o", "success_criteria": [],
@@ -105,7 +105,11 @@ fn bad_messages_get_clear_answers() {
             let deep = "[".repeat(5_000) + &"]".repeat(5_000);
             task().to_string().replace("\"x\"", &deep)
         }),
-        ("a key twice", AnyError, task().to_string().replacen('{', "{\"from\":\"ldp:delegate:a\",", 1)),
+        (
+            "a key twice",
+            AnyError,
+            task().to_string().replacen('{', "{\"from\":\"ldp:delegate:a\",", 1),
+        ),
         ("a key of the body twice", AnyError, {
             task().to_string().replace("\"skill\":", "\"skill\":\"other\",\"skill\":")
         }),
@@ -160,18 +164,34 @@ fn bad_messages_get_clear_answers() {
         ("a result that nobody asked for", AnyError, {
             body(json!({ "type": "TASK_RESULT", "task_id": "t", "output": "all yours" }))
         }),
-        ("no task_id", AnyError, body(json!({ "type": "TASK_SUBMIT", "skill": "log", "input": 1 }))),
+        (
+            "no task_id",
+            AnyError,
+            body(json!({ "type": "TASK_SUBMIT", "skill": "log", "input": 1 })),
+        ),
         ("no skill", AnyError, body(json!({ "type": "TASK_SUBMIT", "task_id": "t", "input": 1 }))),
-        ("a skill that is a path", Code("SKILL_NOT_FOUND"), in_body("skill", json!("../../bin/sh"))),
+        (
+            "a skill that is a path",
+            Code("SKILL_NOT_FOUND"),
+            in_body("skill", json!("../../bin/sh")),
+        ),
         ("a skill that is a command", Code("SKILL_NOT_FOUND"), in_body("skill", json!("log; id"))),
         ("no session", Code("SESSION_NOT_FOUND"), with("session_id", json!(""))),
         ("a guessed session", Code("SESSION_NOT_FOUND"), with("session_id", json!("1"))),
-        ("somebody else's session", Code("SESSION_NOT_YOURS"), with("from", json!("ldp:delegate:x"))),
+        (
+            "somebody else's session",
+            Code("SESSION_NOT_YOURS"),
+            with("from", json!("ldp:delegate:x")),
+        ),
         ("an unknown task is cancelled", AnyError, {
             body(json!({ "type": "TASK_CANCEL", "task_id": "never" }))
         }),
         ("somebody else's session is closed", Code("SESSION_NOT_YOURS"), {
-            message("ldp:delegate:x", &session, json!({ "type": "SESSION_CLOSE", "reason": "mine" }))
+            message(
+                "ldp:delegate:x",
+                &session,
+                json!({ "type": "SESSION_CLOSE", "reason": "mine" }),
+            )
         }),
         ("a frame that is a text", Code("FRAME_INVALID"), frame(json!("do it"))),
         ("a frame without a type", Code("FRAME_INVALID"), frame(json!({ "instruction": "do it" }))),
@@ -181,12 +201,20 @@ fn bad_messages_get_clear_answers() {
         }),
         ("a ttl below zero", AnyError, propose(json!({ "ttl_secs": -1 }))),
         ("half a second of ttl", AnyError, propose(json!({ "ttl_secs": 0.5 }))),
-        ("another domain", Code("TRUST_DOMAIN_MISMATCH"), propose(json!({ "trust_domain": "acme" }))),
+        (
+            "another domain",
+            Code("TRUST_DOMAIN_MISMATCH"),
+            propose(json!({ "trust_domain": "acme" })),
+        ),
         ("a required domain", Code("TRUST_DOMAIN_MISMATCH"), {
             propose(json!({ "trust_domain": "default", "required_trust_domain": "acme" }))
         }),
         ("a domain that is no text", AnyError, propose(json!({ "trust_domain": ["default"] }))),
-        ("a deadline in the past", Code("CONTRACT_VIOLATED"), contract("deadline", json!(stamp(-1)))),
+        (
+            "a deadline in the past",
+            Code("CONTRACT_VIOLATED"),
+            contract("deadline", json!(stamp(-1))),
+        ),
         ("a deadline that is no time", AnyError, contract("deadline", json!("soon"))),
         ("a budget below zero", AnyError, {
             contract("policy", json!({ "budget": { "max_tokens": -1 } }))
@@ -196,7 +224,11 @@ fn bad_messages_get_clear_answers() {
             path(vec![NODE.to_owned(), ASKER.to_owned()])
         }),
         ("a task of a hundred hands", AnyError, path(long_path)),
-        ("a path that does not end with its sender", AnyError, path(vec!["ldp:delegate:b".to_owned()])),
+        (
+            "a path that does not end with its sender",
+            AnyError,
+            path(vec!["ldp:delegate:b".to_owned()]),
+        ),
         ("an attestation of nobody", AnyError, {
             body(json!({ "type": "ATTESTATION", "claim": "all is well", "evidence": {} }))
         }),
@@ -243,7 +275,8 @@ fn bad_messages_get_clear_answers() {
             format!("{line}\r\n{host}\r\n{json_type}\r\ncontent-length: 99999999999\r\n\r\n").into()
         }),
         ("chunks without an end", Status(413), {
-            let head = format!("{line}\r\n{host}\r\n{json_type}\r\ntransfer-encoding: chunked\r\n\r\n");
+            let head =
+                format!("{line}\r\n{host}\r\n{json_type}\r\ntransfer-encoding: chunked\r\n\r\n");
             let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, " ".repeat(1 << 20));
             (head + &chunk.repeat(16)).into_bytes()
         }),
@@ -251,7 +284,10 @@ fn bad_messages_get_clear_answers() {
             request(&format!("{line}\r\n{host}\r\n{json_type}"), b"\"\xff\xfe\"")
         }),
         ("no such place", Status(404), {
-            request(&format!("POST /ldp/secrets HTTP/1.1\r\n{host}\r\n{json_type}"), good.as_bytes())
+            request(
+                &format!("POST /ldp/secrets HTTP/1.1\r\n{host}\r\n{json_type}"),
+                good.as_bytes(),
+            )
         }),
         ("no such method", Status(405), {
             request(&format!("DELETE /ldp/messages HTTP/1.1\r\n{host}\r\n{json_type}"), b"")

@@ -39,7 +39,11 @@ fn a_killed_node_tells_the_truth_afterwards() {
             let (from, session) = &sessions[number % CALLERS];
             let (answered, count, dying) = (&answered, &count, &dying);
             scope.spawn(move || {
-                let task = message(from, session, submit(&format!("t{number}"), "log", number.to_string()));
+                let task = message(
+                    from,
+                    session,
+                    submit(&format!("t{number}"), "log", number.to_string()),
+                );
                 let answer = try_send(address, &task);
                 let Some(answer) = answer else { return };
                 if answer["body"]["type"] == "TASK_RESULT" {
@@ -71,7 +75,10 @@ fn a_killed_node_tells_the_truth_afterwards() {
             "TASK_RESULT" => new += 1,
             "TASK_FAILED" => {
                 assert_eq!(body["error"]["code"], "INTERRUPTED", "{answer}");
-                assert!(!answered.contains_key(&number), "an acknowledged result is gone: {answer}");
+                assert!(
+                    !answered.contains_key(&number),
+                    "an acknowledged result is gone: {answer}"
+                );
                 interrupted += 1;
             }
             other => panic!("{other}: {answer}"),

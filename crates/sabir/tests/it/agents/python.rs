@@ -141,7 +141,8 @@ fn their_client_asks_our_node() {
 fn their_client_signs_and_our_node_checks() {
     let Some(python) = python() else { return };
     let home = tempfile::tempdir().unwrap();
-    let peers = "[[peers]]\ndelegate_id = \"ldp:delegate:visitor\"\nhmac_secret_env = \"VISITOR\"\n";
+    let peers =
+        "[[peers]]\ndelegate_id = \"ldp:delegate:visitor\"\nhmac_secret_env = \"VISITOR\"\n";
     let sections = format!("{SKILLS}\n{peers}");
     let node = Node::start_with(home.path(), &sections, &[("VISITOR", SECRET)]);
     visit(&node, &mut Client::start(&python, &node.url(), "ldp:delegate:visitor", SECRET));
@@ -168,7 +169,10 @@ fn our_client_asks_their_delegate() {
     assert_eq!(card["card"]["delegate_id"], "ldp:delegate:friend");
 
     let delegate = |skill: &str| {
-        run_at(home.path(), &["delegate", "say it", "--to", &friend.url, "--skill", skill, "--json"])
+        run_at(
+            home.path(),
+            &["delegate", "say it", "--to", &friend.url, "--skill", skill, "--json"],
+        )
     };
     let done = delegate("echo");
     assert_eq!(done.code, 0, "{}", done.stderr);

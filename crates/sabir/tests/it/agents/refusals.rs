@@ -75,15 +75,15 @@ fn what_others_obey_is_refused() {
     refused(&node, "a message for another", &elsewhere, "WRONG_RECIPIENT");
 
     // In a mode whose form it does not have.
-    let frames = json!({ "preferred_payload_modes": ["semantic_frame"], "trust_domain": "default" });
+    let frames =
+        json!({ "preferred_payload_modes": ["semantic_frame"], "trust_domain": "default" });
     let framed = open(&node, ASKER, frames);
     let mut bare = message(ASKER, &framed, submit("bare", "log", json!({ "a": 1 })));
     bare["payload_mode"] = json!("semantic_frame");
     refused(&node, "a frame without an instruction", &bare, "FRAME_INVALID");
 
-    let domain = |config: Value| {
-        message(ASKER, "", json!({ "type": "SESSION_PROPOSE", "config": config }))
-    };
+    let domain =
+        |config: Value| message(ASKER, "", json!({ "type": "SESSION_PROPOSE", "config": config }));
     let required = domain(json!({ "required_trust_domain": "elsewhere" }));
     refused(&node, "another domain is required", &required, "TRUST_DOMAIN_MISMATCH");
     let asserted = domain(json!({ "trust_domain": "elsewhere" }));
@@ -152,7 +152,8 @@ fn a_session_expires() {
     let home = tempfile::tempdir().unwrap();
     let log = home.path().join("log");
     let node = Node::start(home.path(), &logging_skill(&log));
-    let config = json!({ "trust_domain": "default", "preferred_payload_modes": ["text"], "ttl_secs": 1 });
+    let config =
+        json!({ "trust_domain": "default", "preferred_payload_modes": ["text"], "ttl_secs": 1 });
     let session = open(&node, ASKER, config);
     // Time has to pass: that is what it is about.
     std::thread::sleep(Duration::from_millis(1500));
