@@ -93,7 +93,8 @@ fn keys_are_in_no_journal_and_go_with_their_session() {
     }
 }
 
-fn filled(home: &Path) -> DelegateLimits {
+/// Something in every table of a delegate.
+pub(crate) fn filled(home: &Path) -> DelegateLimits {
     let mut node = Node::new(home);
     node.keys = Keys::Made;
     node.open("s-1");

@@ -166,6 +166,7 @@ proptest! {
 fn a_rebuilt_store_goes_on() {
     let home = home();
     crate::sample::filled(home.path());
+    crate::delegate_rows::filled(home.path());
     let store = Store::open(home.path()).unwrap();
     let before = tables(home.path());
     assert!(before.iter().all(|(_, rows)| !rows.is_empty()), "a table was not tried");
