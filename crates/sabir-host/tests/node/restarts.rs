@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::programs::is_alive;
 use crate::world::{World, all, code, echo, settings, shell, submission, until};
 
+/// LD-N12: after a restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_results_and_used_ids_survive() {
     let (name, skill) = shell("echo one >&2; echo two >&2; cat");
@@ -28,6 +29,7 @@ async fn sessions_results_and_used_ids_survive() {
     assert_eq!(world.submit("t-2", "echo", json!(2)).await["output"], 2);
 }
 
+/// LD-N21, LD-N18: the stop of the node.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_ends_what_runs_with_all_that_it_started_and_answers_who_waits() {
     let home = Arc::new(tempfile::tempdir().unwrap());
@@ -51,7 +53,8 @@ async fn a_stop_ends_what_runs_with_all_that_it_started_and_answers_who_waits() 
     assert_eq!(again["error"]["retryable"], true);
 }
 
-/// The home is copied while the node works, which is what a machine that loses its power leaves.
+/// LD-N2, LD-N21: the home is copied while the node works, which is what a machine that loses its
+/// power leaves.
 #[tokio::test(flavor = "multi_thread")]
 async fn after_a_crash_nothing_runs_twice_and_what_ran_is_reported() {
     let home = Arc::new(tempfile::tempdir().unwrap());

@@ -98,6 +98,7 @@ async fn a_signed_session_works_and_goes_on_after_a_restart() {
     assert_eq!(client.done["t-2"], Ok(json!("still")), "{:?}", client.ended);
 }
 
+/// LD-N9.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_of_first_use_is_kept_and_another_is_not_believed() {
     let skills = [echo()];
@@ -134,6 +135,7 @@ async fn a_first_key_that_somebody_else_was_seen_with_elsewhere_is_not_believed(
     assert!(thief.ended.is_some_and(|why| why.contains("another key")));
 }
 
+/// LD-N10.
 #[tokio::test(flavor = "multi_thread")]
 async fn provenance_is_signed_with_the_key_of_the_node() {
     let world = World::new(&[echo()]).await;

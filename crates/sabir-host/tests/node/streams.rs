@@ -42,6 +42,7 @@ fn ids(told: &[(u64, Value)]) -> Vec<u64> {
     told.iter().map(|(id, _)| *id).collect()
 }
 
+/// LD-N12, LD-N8: those who were cut off are forgotten.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_that_is_cut_a_hundred_times_tells_each_update_once_and_in_order() {
     let (permits, skill) = teller(1000, 0);
@@ -72,6 +73,7 @@ async fn a_stream_that_is_cut_a_hundred_times_tells_each_update_once_and_in_orde
     assert_eq!(world.node.counts().waiting_requests, 0);
 }
 
+/// LD-N13.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_follower_that_does_not_read_misses_nothing() {
     let (_permits, skill) = teller(500, 500);
@@ -98,6 +100,7 @@ async fn many_followers_hear_the_same() {
     }
 }
 
+/// LD-N11.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_finished_task_is_told_again_also_to_one_who_heard_its_end() {
     let (_permits, skill) = teller(3, 3);
@@ -114,6 +117,7 @@ async fn a_finished_task_is_told_again_also_to_one_who_heard_its_end() {
     }
 }
 
+/// LD-N14.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_message_is_a_stream_of_one_and_tells_nothing_of_the_task() {
     let (_permits, skill) = teller(3, 3);
