@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sabir_ldp::{
     Channel, ExchangeId, Initiator, InitiatorInput, InitiatorOutput, InitiatorSettings, KeyBytes,
-    Moment, Origin, Payload, Received, Recipient, SignaturePolicy, SigningKey, SkillName, TaskId,
-    TaskRequest, Timestamp, Trust, TrustDomain, verify_provenance,
+    Moment, Origin, Payload, PayloadMode, Received, Recipient, SignaturePolicy, SigningKey,
+    SkillName, TaskId, TaskRequest, Timestamp, Trust, TrustDomain, verify_provenance,
 };
 use sabir_store::peers::Peers;
 use serde_json::{Value, json};
@@ -20,26 +21,28 @@ struct Client {
     /// What came of tasks, and how the session ended.
     done: BTreeMap<String, Result<Value, String>>,
     ended: Option<String>,
-    drawn: u8,
 }
 
 impl Client {
     fn new(name: &str, seed: u8) -> Self {
         let identity = SigningKey::from_seed(&[seed; 32]);
         let mut settings = InitiatorSettings::new(id(name), Recipient::Delegate(id(NODE)));
+        settings.modes = vec![PayloadMode::Text];
         settings.public_key = KeyBytes::from_hex(&identity.public_key().to_hex());
         let mut trust = Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown);
         trust.pin(&id(NODE), key().public_key()).unwrap();
         let (machine, done) = (Initiator::new(settings), BTreeMap::new());
-        Self { machine, trust, identity, done, ended: None, drawn: 0 }
+        Self { machine, trust, identity, done, ended: None }
     }
 
     /// Tells the machine something, and carries what it sends until it sends no more.
     async fn drive(&mut self, world: &World, input: InitiatorInput) {
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
-            self.drawn += 1;
-            let seed = [self.drawn ^ self.identity.public_key().to_hex().as_bytes()[0]; 32];
+            // No two moments of any client are the same.
+            static DRAWN: AtomicU64 = AtomicU64::new(1);
+            let mut seed = [0; 32];
+            seed[..8].copy_from_slice(&DRAWN.fetch_add(1, Ordering::Relaxed).to_be_bytes());
             let now = Timestamp::parse(&stamp(0)).unwrap();
             self.machine.handle(input, &mut Moment::new(now, seed));
             while let Some(output) = self.machine.poll_output() {

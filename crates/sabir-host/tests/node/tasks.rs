@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use sabir_host::Condition;
 use sabir_store::Reader;
 use serde_json::json;
 
 use crate::world::{
     CALLER, SESSION, World, code, echo, message, rows, settings, shell, stamp, submission, until,
+    with_small_disk,
 };
 
 /// LD-N1, LD-N3.
@@ -155,4 +157,23 @@ async fn a_node_that_stops_takes_nothing_new_and_says_so() {
     let hello = json!({ "type": "HELLO", "delegate_id": CALLER, "supported_modes": ["text"] });
     let refused = world.ask(&message(CALLER, SESSION, hello)).await;
     assert_eq!(refused["type"], "SESSION_REJECT");
+}
+
+/// LD-N6: a disk that is full.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_cannot_write_says_so_and_does_nothing_any_more() {
+    let world = with_small_disk(1 << 20).await;
+    world.open().await;
+    let large = json!("x".repeat(64 << 10));
+    let mut answers = Vec::new();
+    for number in 0..40 {
+        answers.push(world.submit(&format!("t-{number}"), "echo", large.clone()).await);
+    }
+    let done = answers.iter().take_while(|answer| answer["type"] == "TASK_RESULT").count();
+    assert!((1..40).contains(&done), "{done} tasks fit");
+    for refused in &answers[done..] {
+        assert_eq!(code(refused), "NODE_UNAVAILABLE");
+        assert_eq!(refused["error"]["retryable"], true);
+    }
+    assert!(matches!(world.node.counts().condition, Condition::Failed { .. }));
 }
