@@ -5,6 +5,8 @@
 
 mod answer;
 mod approvals;
+mod build;
+mod config;
 mod core;
 mod criteria;
 mod error;
@@ -19,6 +21,7 @@ mod tick;
 mod topic;
 mod work;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,10 +34,15 @@ use sabir_store::{Batch, Store};
 use tokio::time::timeout;
 
 pub use approvals::{Approval, Approvals, Decision, NotWaiting};
+pub use build::{SkillKit, Surroundings};
+pub use config::{
+    AgentConfig, CallerConfig, Evidence, LlmcpConfig, NodeConfig, NodeConfigError, PeerConfig,
+    ProgramConfig, SkillConfig, SkillKind, TlsConfig,
+};
 pub use error::NodeError;
 pub use follow::{Follow, Told};
 pub use settings::NodeSettings;
-pub use skill::{Broken, Echo, News, Program, Skill};
+pub use skill::{Agent, Broken, Echo, Llmcp, LlmcpTask, News, Program, Skill};
 
 use self::core::{Closed, Core, Parts};
 use crate::clock::now_ms;
@@ -114,6 +122,7 @@ impl Node {
         Arc::clone(&self.0.card)
     }
 
+    /// Signs for it.
     pub fn public_key(&self) -> PublicKey {
         self.0.key.public_key()
     }
@@ -163,6 +172,16 @@ impl Node {
         self.0.settled().await;
         self.0.machine().waiting.clear();
     }
+}
+
+/// The key of the node of a home, made when there is none.
+pub fn node_signing_key(home: &Path) -> Result<SigningKey, NodeError> {
+    let draw = || {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).map_err(std::io::Error::other)?;
+        Ok(seed)
+    };
+    Ok(SigningKey::from_seed(&*sabir_store::node_key(home, draw)?))
 }
 
 /// Longer than any skill takes to stop.

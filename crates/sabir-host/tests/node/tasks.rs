@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use sabir_host::Condition;
 use sabir_store::Reader;
 use serde_json::json;
 
 use crate::world::{
     CALLER, SESSION, World, code, echo, message, rows, settings, shell, stamp, submission, until,
+    with_small_disk,
 };
 
+/// LD-N1, LD-N3.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_echo_is_answered_with_a_signed_provenance_and_is_one_row() {
     let world = World::new(&[echo()]).await;
@@ -36,6 +39,7 @@ async fn a_known_task_is_told_and_not_done_again() {
     assert_eq!(code(&other), "MESSAGE_INVALID");
 }
 
+/// LD-N4.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_refused_message_is_one_row_and_nothing_is_run() {
     let world = World::new(&[echo()]).await;
@@ -72,6 +76,7 @@ async fn each_refused_message_is_one_row_and_nothing_is_run() {
     assert_eq!(reader.peer_refusals(0, 100).unwrap().len() as u64, count);
 }
 
+/// LD-N5: what waits is bounded, and all of it is answered.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_tasks_at_once_are_all_done_and_each_once() {
     let world = World::new(&[echo(), shell("cat")]).await;
@@ -89,6 +94,7 @@ async fn a_thousand_tasks_at_once_are_all_done_and_each_once() {
     assert_eq!((counts.running_tasks, counts.waiting_requests), (0, 0));
 }
 
+/// LD-N7.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_too_long_is_told_the_state_and_the_task_goes_on() {
     let home = std::sync::Arc::new(tempfile::tempdir().unwrap());
@@ -107,6 +113,7 @@ async fn who_waits_too_long_is_told_the_state_and_the_task_goes_on() {
     assert_eq!(done["output"], "done");
 }
 
+/// LD-N18: a deadline.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadline_stops_a_task_while_it_runs_and_what_there_was_is_told() {
     let world = World::new(&[shell("printf half; exec sleep 600")]).await;
@@ -120,6 +127,7 @@ async fn a_deadline_stops_a_task_while_it_runs_and_what_there_was_is_told() {
     assert_eq!(answer["error"]["partial_output"], "half");
 }
 
+/// LD-N20.
 #[tokio::test(flavor = "multi_thread")]
 async fn criteria_that_can_be_checked_are() {
     let world = World::new(&[echo()]).await;
@@ -137,6 +145,7 @@ async fn criteria_that_can_be_checked_are() {
     assert_eq!(provenance["contract_id"], "c-1");
 }
 
+/// LD-N6.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_stops_takes_nothing_new_and_says_so() {
     let world = World::new(&[echo()]).await;
@@ -148,4 +157,23 @@ async fn a_node_that_stops_takes_nothing_new_and_says_so() {
     let hello = json!({ "type": "HELLO", "delegate_id": CALLER, "supported_modes": ["text"] });
     let refused = world.ask(&message(CALLER, SESSION, hello)).await;
     assert_eq!(refused["type"], "SESSION_REJECT");
+}
+
+/// LD-N6: a disk that is full.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_cannot_write_says_so_and_does_nothing_any_more() {
+    let world = with_small_disk(1 << 20).await;
+    world.open().await;
+    let large = json!("x".repeat(64 << 10));
+    let mut answers = Vec::new();
+    for number in 0..40 {
+        answers.push(world.submit(&format!("t-{number}"), "echo", large.clone()).await);
+    }
+    let done = answers.iter().take_while(|answer| answer["type"] == "TASK_RESULT").count();
+    assert!((1..40).contains(&done), "{done} tasks fit");
+    for refused in &answers[done..] {
+        assert_eq!(code(refused), "NODE_UNAVAILABLE");
+        assert_eq!(refused["error"]["retryable"], true);
+    }
+    assert!(matches!(world.node.counts().condition, Condition::Failed { .. }));
 }

@@ -14,7 +14,7 @@ use sabir_ldp::{
     Trust, TrustDomain,
 };
 use sabir_store::peers::Peers;
-use sabir_store::{Reader, Store};
+use sabir_store::{Options, Reader, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
@@ -123,6 +123,16 @@ async fn start(home: &Path, settings: NodeSettings) -> Node {
     };
     let peers = Peers::open(home).unwrap();
     Node::start(settings, store, peers, key()).await.unwrap()
+}
+
+/// A node whose journal takes no more than this.
+pub(crate) async fn with_small_disk(max_bytes: u64) -> World {
+    let home = Arc::new(tempfile::tempdir().unwrap());
+    let options = Options { max_bytes: Some(max_bytes), ..Options::default() };
+    let store = Store::open_with(home.path(), &options).unwrap();
+    let peers = Peers::open(home.path()).unwrap();
+    let node = Node::start(settings(&[echo()]), store, peers, key()).await.unwrap();
+    World { node, home }
 }
 
 /// All that a stream tells.
