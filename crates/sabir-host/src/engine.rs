@@ -142,6 +142,11 @@ impl Engine {
         &self.shared.home
     }
 
+    /// Its journal, for others of this process that keep theirs in the same home.
+    pub fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
     /// Opens a connection; its session begins with `configure_session`.
     pub fn connect(&self) -> Connection {
         self.connect_at(0, None)

@@ -5,6 +5,8 @@
 
 mod answer;
 mod approvals;
+mod build;
+mod config;
 mod core;
 mod criteria;
 mod error;
@@ -15,11 +17,11 @@ mod pins;
 mod request;
 mod settings;
 mod skill;
-mod stub;
 mod tick;
 mod topic;
 mod work;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,21 +29,26 @@ use sabir_ldp::{
     Channel, Delegate, DelegateSettings, HexBytes, IdentityCard, Moment, PublicKey, SigningKey,
     Timestamp,
 };
+use sabir_store::peers::Peers;
 use sabir_store::{Batch, Store};
 use tokio::time::timeout;
 
 pub use approvals::{Approval, Approvals, Decision, NotWaiting};
+pub use build::{SkillKit, Surroundings};
+pub use config::{
+    AgentConfig, CallerConfig, Evidence, LlmcpConfig, NodeConfig, NodeConfigError, PeerConfig,
+    ProgramConfig, SkillConfig, SkillKind, TlsConfig,
+};
 pub use error::NodeError;
 pub use follow::{Follow, Told};
 pub use settings::NodeSettings;
-pub use skill::{Broken, Echo, News, Program, Skill};
+pub use skill::{Agent, Broken, Echo, Llmcp, LlmcpTask, News, Program, Skill};
 
 use self::core::{Closed, Core, Parts};
 use crate::clock::now_ms;
 use journal::Journal;
 use machine::Machine;
 use pins::Pins;
-pub use stub::Peers;
 
 /// Cheap to clone; clones share everything. It goes on until it is stopped.
 #[derive(Debug, Clone)]
@@ -83,9 +90,9 @@ impl Node {
             return Err(NodeError::NoSuchSkill(offered.name.clone()));
         }
         let pins = Pins::new(peers);
-        for (owner, key) in pins.all().await? {
-            // More than there is room for are looked at again when they come.
-            let _ = trust.pin(&owner, key);
+        for pinned in pins.all().await? {
+            // Those beyond its room are found again when they come.
+            let _ = trust.pin(&pinned.delegate_id, pinned.key);
         }
         let journal = Journal::new(store.clone());
         let now = Timestamp::from_millis(now_ms());
@@ -115,6 +122,7 @@ impl Node {
         Arc::clone(&self.0.card)
     }
 
+    /// Signs for it.
     pub fn public_key(&self) -> PublicKey {
         self.0.key.public_key()
     }
@@ -164,6 +172,16 @@ impl Node {
         self.0.settled().await;
         self.0.machine().waiting.clear();
     }
+}
+
+/// The key of the node of a home, made when there is none.
+pub fn node_signing_key(home: &Path) -> Result<SigningKey, NodeError> {
+    let draw = || {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).map_err(std::io::Error::other)?;
+        Ok(seed)
+    };
+    Ok(SigningKey::from_seed(&*sabir_store::node_key(home, draw)?))
 }
 
 /// Longer than any skill takes to stop.

@@ -11,10 +11,12 @@ use crate::error::StoreError;
 pub(crate) fn open_writer(path: &Path, max_bytes: Option<u64>) -> Result<Connection, StoreError> {
     let open = || -> rusqlite::Result<Connection> {
         let connection = open_shared(path, max_bytes, PATIENCE)?;
-        // The checkpoint is ours to run, after the acknowledgement.
+        // The checkpoint is ours to run, after the acknowledgement. What is deleted is overwritten:
+        // keys of sessions are among it.
         connection.execute_batch(
             "PRAGMA journal_mode = WAL;
-             PRAGMA wal_autocheckpoint = 0;",
+             PRAGMA wal_autocheckpoint = 0;
+             PRAGMA secure_delete = ON;",
         )?;
         Ok(connection)
     };
@@ -112,7 +114,8 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 }
 
 pub(crate) fn store_id(connection: &Connection) -> rusqlite::Result<String> {
-    connection.query_row("SELECT value FROM meta WHERE key = 'store_id'", [], |row| row.get(0))
+    let sql = "SELECT value FROM meta WHERE key = 'store_id'";
+    connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
 pub(crate) fn genesis(connection: &Connection) -> rusqlite::Result<Hash> {

@@ -15,3 +15,4 @@ pub(crate) use check::PeerCheck;
 pub use entry::PeerEntry;
 pub use lookup::PeerRefusal;
 pub(crate) use projection::PeerProjector;
+pub(crate) use tasks::RECORDS;

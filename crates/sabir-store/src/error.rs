@@ -162,7 +162,7 @@ impl fmt::Display for StoreError {
                 write!(f, "{what} of {bytes} bytes is over the limit of {limit}")
             }
             Self::TooMany { what, limit } => {
-                write!(f, "there are {limit} {what} already, which is the limit; remove some first")
+                write!(f, "there is no room for more than {limit} {what}")
             }
             Self::Invalid { what, why } => write!(f, "{what} cannot be kept: {why}"),
             Self::Failed { why } => write!(

@@ -21,6 +21,9 @@ const JOURNAL: Tables = Tables {
     ],
 };
 
+/// The version with [`DELEGATE`].
+const WITH_DELEGATE: i64 = 3;
+
 /// The oldest version that a reader, which cannot migrate, still understands.
 const READABLE: i64 = 1;
 
@@ -50,8 +53,10 @@ pub(crate) fn check_readable(connection: &Connection, path: &Path) -> Result<(),
 
 /// Whether the file has the tables of a delegate; one that an older program wrote does not.
 pub(crate) fn has_delegate(connection: &Connection) -> rusqlite::Result<bool> {
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    Ok(version >= 3)
+    // Kept prepared: every look at a task asks.
+    let mut statement = connection.prepare_cached("PRAGMA user_version")?;
+    let version: i64 = statement.query_row([], |row| row.get(0))?;
+    Ok(version >= WITH_DELEGATE)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::chain::Hash;
-use crate::delegate::PeerProjector;
+use crate::delegate::{PeerProjector, RECORDS};
 use crate::entry::{Batch, Entry, Kind};
 use crate::error::{StoreError, Tampered};
 use crate::home::Lock;
@@ -109,12 +109,8 @@ impl Writer {
             return too_large("a batch", batch.bytes(), MAX_BATCH);
         }
         let id = batch.session_id.as_str();
-        let of_peers = batch.entries.iter().filter(|it| matches!(it, Entry::Peer(_))).count();
-        if id.is_empty() && of_peers == batch.entries.len() {
-            return Ok(());
-        }
-        if of_peers > 0 {
-            return Err(StoreError::BadBatch { why: "entries of peers belong to no session" });
+        if batch.entries.iter().any(|entry| matches!(entry, Entry::Peer(_))) {
+            return judge_peers(batch);
         }
         if id.is_empty() || id.len() > MAX_ID {
             return Err(StoreError::BadBatch { why: "a session id has 1 to 256 bytes" });
@@ -221,6 +217,27 @@ impl Writer {
         self.failed = Some(why.clone());
         StoreError::Failed { why }
     }
+}
+
+/// Entries of peers come by themselves, and belong to no session.
+fn judge_peers(batch: &Batch) -> Result<(), StoreError> {
+    if !batch.session_id.as_str().is_empty() {
+        return Err(StoreError::BadBatch { why: "entries of peers belong to no session" });
+    }
+    for entry in &batch.entries {
+        match entry {
+            Entry::Peer(peer) if peer.count() == 0 => {
+                return Err(StoreError::BadBatch { why: "an entry of a peer has no records" });
+            }
+            Entry::Peer(peer) if peer.count() as u64 > RECORDS => {
+                let (what, limit) = ("records in an entry of a peer", RECORDS as usize);
+                return Err(StoreError::TooMany { what, limit });
+            }
+            Entry::Peer(_) => {}
+            _ => return Err(StoreError::BadBatch { why: "entries of peers come by themselves" }),
+        }
+    }
+    Ok(())
 }
 
 fn take_appends(waiting: &mut VecDeque<Work>, group: &mut Vec<(Batch, Done<Receipt>)>) {

@@ -17,6 +17,8 @@ pub enum NodeError {
     },
     /// A variable that the configuration names is not set.
     NoVariable(String),
+    /// The card cannot be published.
+    BadCard(String),
     /// The system gives no random numbers.
     NoRandom(String),
 }
@@ -32,6 +34,7 @@ impl fmt::Display for NodeError {
             Self::NoVariable(name) => {
                 write!(f, "the configuration names the variable {name}, which is not set")
             }
+            Self::BadCard(why) => write!(f, "the card of this node is not right: {why}"),
             Self::NoRandom(why) => write!(f, "the system gives no random numbers: {why}"),
         }
     }

@@ -2,8 +2,9 @@
 
 use sabir_ldp::{DelegateId, PublicKey};
 use sabir_store::StoreError;
+use sabir_store::peers::{Peers, PinnedKey, Pinning};
 
-use super::stub::Peers;
+use crate::clock::now_ms;
 
 #[derive(Debug)]
 pub(super) struct Pins {
@@ -15,17 +16,30 @@ impl Pins {
         Self { peers }
     }
 
-    pub(super) async fn all(&self) -> Result<Vec<(DelegateId, PublicKey)>, StoreError> {
-        let _ = &self.peers;
-        Ok(Vec::new())
+    pub(super) async fn all(&self) -> Result<Vec<PinnedKey>, StoreError> {
+        self.with(Peers::pinned_keys).await
     }
 
-    /// Ties a key to an id, unless there is one already. Gives the key that is kept.
+    /// Ties a key to an id, unless another is.
     pub(super) async fn keep(
         &self,
-        _owner: &DelegateId,
+        owner: &DelegateId,
         key: PublicKey,
-    ) -> Result<PublicKey, String> {
-        Ok(key)
+    ) -> Result<Pinning, StoreError> {
+        let owner = owner.clone();
+        self.with(move |peers| peers.pin(&owner, &key, ORIGIN, now_ms())).await
+    }
+
+    /// A call, where it blocks nobody.
+    async fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Peers) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let peers = self.peers.clone();
+        let done = tokio::task::spawn_blocking(move || work(&peers)).await;
+        done.unwrap_or(Err(StoreError::Closed))
     }
 }
+
+/// Where such a key was seen.
+const ORIGIN: &str = "its first HELLO to this node";

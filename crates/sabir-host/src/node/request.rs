@@ -7,6 +7,7 @@ use sabir_ldp::{
     Body, Channel, Declined, DelegateInput, Means, PublicKey, Received, RequestId, Standing,
     TaskKey, TrustFault,
 };
+use sabir_store::peers::Pinning;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -187,14 +188,14 @@ impl Request {
             && let Some(received) = &self.received
         {
             let owner = received.envelope.from.clone();
-            let kept = self.core.pins.keep(&owner, key).await;
-            let kept = kept.and_then(|known| {
-                if known != key {
-                    return Err("another key of this id was seen first".to_owned());
+            let kept = match self.core.pins.keep(&owner, key).await {
+                Ok(Pinning::Pinned | Pinning::Same) => {
+                    let mut trust = self.core.trust.write().unwrap_or_else(PoisonError::into_inner);
+                    trust.pin(&owner, key).map_err(|fault| fault.to_string())
                 }
-                let mut trust = self.core.trust.write().unwrap_or_else(PoisonError::into_inner);
-                trust.pin(&owner, key).map_err(|fault| fault.to_string())
-            });
+                Ok(Pinning::Other(_)) => Err("it is known by another key".to_owned()),
+                Err(error) => Err(error.to_string()),
+            };
             if let Err(why) = kept {
                 return self.failed(&format!("the key cannot be tied to {owner}: {why}"));
             }

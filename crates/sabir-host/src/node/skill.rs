@@ -1,8 +1,11 @@
 //! What does the work of a task, behind one small trait. A skill is given an order and says what
 //! comes of it; it knows no session, no message and no journal.
 
+mod agent;
 mod echo;
+mod llmcp;
 mod program;
+mod words;
 
 use std::fmt;
 
@@ -11,7 +14,9 @@ use sabir_ldp::{Finished, LdpError, Refusal, TaskEvent, TaskOrder, Usage};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub use agent::Agent;
 pub use echo::Echo;
+pub use llmcp::{Llmcp, LlmcpTask};
 pub use program::Program;
 
 pub trait Skill: Send + Sync + fmt::Debug {

@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::disallowed_methods, reason = "tests read files and run themselves")]
 
+mod agents;
+mod config;
 #[path = "../it/mcp/helper.rs"]
 mod helper;
 mod programs;
@@ -13,3 +15,11 @@ mod signed;
 mod streams;
 mod tasks;
 mod world;
+
+#[test]
+fn every_rule_is_named_by_a_test() {
+    let crate_folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = crate_folder.join("../../docs/protocol/ldp-node.md");
+    let tests = crate_folder.join("tests/node");
+    sabir_testkit::assert_rules_are_named(&page, &tests, "LD-N", 20);
+}

@@ -12,6 +12,7 @@ async fn run(script: &str, input: Value) -> Value {
     world.submit("t-1", script, input).await
 }
 
+/// LD-N15.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_input_is_json_on_stdin_and_stdout_is_the_output() {
     assert_eq!(run("cat", json!({ "a": [1, "ü"] })).await["output"], json!({ "a": [1, "ü"] }));
@@ -21,6 +22,7 @@ async fn the_input_is_json_on_stdin_and_stdout_is_the_output() {
     assert_eq!(run(&deep, json!(1)).await["output"], "[".repeat(100));
 }
 
+/// LD-N16.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_line_on_stderr_is_an_update() {
     let script = "echo one >&2; printf 'two\\n\\nthree' >&2; echo '{}'";
@@ -33,6 +35,7 @@ async fn each_line_on_stderr_is_an_update() {
     assert_eq!(told.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 2, 3, 4]);
 }
 
+/// LD-N17.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_exit_code_and_a_signal_are_failures_with_the_last_words() {
     let failed = run("echo half; echo broken >&2; exit 3", json!(1)).await;
@@ -49,6 +52,7 @@ async fn an_exit_code_and_a_signal_are_failures_with_the_last_words() {
     assert_eq!(code(&missing), "TASK_FAILED");
 }
 
+/// LD-N19.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_is_ended_and_the_node_goes_on() {
     let flooded = run("yes 0123456789abcdef", json!(1)).await;
@@ -57,6 +61,7 @@ async fn a_flood_is_ended_and_the_node_goes_on() {
     assert!(text.contains("8 MiB"), "{text}");
 }
 
+/// LD-N19.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_that_reads_nothing_and_bytes_that_are_no_text_do_no_harm() {
     let large = "x".repeat(1 << 20);
@@ -66,6 +71,7 @@ async fn a_program_that_reads_nothing_and_bytes_that_are_no_text_do_no_harm() {
     assert_eq!(answer["output"], "\u{fffd}\u{fffd}ok");
 }
 
+/// LD-N18: the end.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_child_that_keeps_the_pipes_holds_up_nothing_and_is_gone() {
     let home = tempfile::tempdir().unwrap();
@@ -75,6 +81,7 @@ async fn a_child_that_keeps_the_pipes_holds_up_nothing_and_is_gone() {
     assert!(!is_alive(&pid));
 }
 
+/// LD-N18: cancel.
 #[tokio::test(flavor = "multi_thread")]
 async fn cancel_ends_the_whole_group_also_one_that_ignores_signals() {
     let home = tempfile::tempdir().unwrap();

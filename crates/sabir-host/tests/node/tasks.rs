@@ -7,9 +7,10 @@ use sabir_store::Reader;
 use serde_json::json;
 
 use crate::world::{
-    CALLER, SESSION, World, code, echo, message, settings, shell, stamp, submission, until,
+    CALLER, SESSION, World, code, echo, message, rows, settings, shell, stamp, submission, until,
 };
 
+/// LD-N1, LD-N3.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_echo_is_answered_with_a_signed_provenance_and_is_one_row() {
     let world = World::new(&[echo()]).await;
@@ -20,8 +21,7 @@ async fn an_echo_is_answered_with_a_signed_provenance_and_is_one_row() {
     let provenance = &answer["provenance"];
     assert_eq!(provenance["produced_by"], "ldp:delegate:harbor", "{provenance}");
     assert!(provenance["signature"].is_object(), "{provenance}");
-    let head = Reader::open(world.home.path()).unwrap().head().unwrap();
-    assert_eq!(head.seq, 2, "one row for the session, one for the task");
+    assert_eq!(rows(world.home.path()), 2, "one row for the session, one for the task");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,6 +37,7 @@ async fn a_known_task_is_told_and_not_done_again() {
     assert_eq!(code(&other), "MESSAGE_INVALID");
 }
 
+/// LD-N4.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_refused_message_is_one_row_and_nothing_is_run() {
     let world = World::new(&[echo()]).await;
@@ -53,7 +54,7 @@ async fn each_refused_message_is_one_row_and_nothing_is_run() {
     past["body"]["contract"] = json!({ "contract_id": "c", "deadline": "2020-01-01T00:00:00Z" });
     let replayed = submission("t-7", "echo", json!(1));
     world.ask(&replayed).await;
-    let before = Reader::open(world.home.path()).unwrap().head().unwrap().seq;
+    let before = rows(world.home.path());
     let cases = [
         (late, "TIMESTAMP_OUT_OF_WINDOW"),
         (elsewhere, "WRONG_RECIPIENT"),
@@ -69,10 +70,11 @@ async fn each_refused_message_is_one_row_and_nothing_is_run() {
         assert_eq!(code(&world.ask(&message).await), expected);
     }
     let reader = Reader::open(world.home.path()).unwrap();
-    assert_eq!(reader.head().unwrap().seq, before + count);
+    assert_eq!(rows(world.home.path()), before + count);
     assert_eq!(reader.peer_refusals(0, 100).unwrap().len() as u64, count);
 }
 
+/// LD-N5: what waits is bounded, and all of it is answered.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_tasks_at_once_are_all_done_and_each_once() {
     let world = World::new(&[echo(), shell("cat")]).await;
@@ -90,6 +92,7 @@ async fn a_thousand_tasks_at_once_are_all_done_and_each_once() {
     assert_eq!((counts.running_tasks, counts.waiting_requests), (0, 0));
 }
 
+/// LD-N7.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_too_long_is_told_the_state_and_the_task_goes_on() {
     let home = std::sync::Arc::new(tempfile::tempdir().unwrap());
@@ -108,6 +111,7 @@ async fn who_waits_too_long_is_told_the_state_and_the_task_goes_on() {
     assert_eq!(done["output"], "done");
 }
 
+/// LD-N18: a deadline.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadline_stops_a_task_while_it_runs_and_what_there_was_is_told() {
     let world = World::new(&[shell("printf half; exec sleep 600")]).await;
@@ -121,6 +125,7 @@ async fn a_deadline_stops_a_task_while_it_runs_and_what_there_was_is_told() {
     assert_eq!(answer["error"]["partial_output"], "half");
 }
 
+/// LD-N20.
 #[tokio::test(flavor = "multi_thread")]
 async fn criteria_that_can_be_checked_are() {
     let world = World::new(&[echo()]).await;
@@ -138,6 +143,7 @@ async fn criteria_that_can_be_checked_are() {
     assert_eq!(provenance["contract_id"], "c-1");
 }
 
+/// LD-N6.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_stops_takes_nothing_new_and_says_so() {
     let world = World::new(&[echo()]).await;

@@ -8,12 +8,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures_util::StreamExt as _;
 use sabir_host::process::Runner;
 use sabir_host::sandbox::{Confinement, LayerChoice};
-use sabir_host::{Echo, Follow, Node, NodeSettings, Peers, Program, Skill, Told};
+use sabir_host::{Echo, Follow, Node, NodeSettings, Program, Skill, Told};
 use sabir_ldp::{
     Channel, DelegateId, IdentityCard, Origin, SignaturePolicy, SigningKey, SkillName, Timestamp,
     Trust, TrustDomain,
 };
-use sabir_store::Store;
+use sabir_store::peers::Peers;
+use sabir_store::{Reader, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
@@ -120,7 +121,8 @@ async fn start(home: &Path, settings: NodeSettings) -> Node {
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     };
-    Node::start(settings, store, Peers, key()).await.unwrap()
+    let peers = Peers::open(home).unwrap();
+    Node::start(settings, store, peers, key()).await.unwrap()
 }
 
 /// All that a stream tells.
@@ -171,4 +173,9 @@ pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(tokio::time::Instant::now() < deadline, "never: {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+/// How many rows the journal has.
+pub(crate) fn rows(home: &Path) -> u64 {
+    Reader::open(home).unwrap().verify().unwrap().entries
 }

@@ -80,7 +80,7 @@ fn compare(
 
 /// Each with its columns, the first of which is the entry to blame, the order in which both sides are
 /// read, and what it means when they differ.
-const TABLES: [(&str, &str, &str, &str); 7] = [
+const TABLES: [(&str, &str, &str, &str); 9] = [
     (
         "peer_sessions",
         "opened_seq, id, mode, state, used_at_ms, last_task, spent_tokens, spent_usd",
@@ -116,6 +116,19 @@ const TABLES: [(&str, &str, &str, &str); 7] = [
         "first_seq, since_ms, last_ms, forget_at_ms",
         "first_seq",
         "the table of seen messages does not fit what came from here on",
+    ),
+    // By these orders the rows come from the indices: a task that is not found there would run again.
+    (
+        "peer_past_sessions",
+        "NULL, num, id",
+        "id",
+        "the index of past sessions with peers does not fit their table",
+    ),
+    (
+        "peer_tasks",
+        "NULL, num, owner, id",
+        "owner, id",
+        "the index of tasks does not fit their table",
     ),
     ("peer_refusals", "seq", "seq", "the table of refusals does not fit what was refused here"),
 ];

@@ -75,7 +75,7 @@ impl Effect {
                 key: started.key.clone(),
                 session: started.session.clone(),
                 at: started.at,
-                // The writer refuses entries with more records than this counts.
+                // The writer refuses entries with more records than that.
                 index: u16::try_from(index).unwrap_or(u16::MAX),
             },
             Record::Updated(updated) => Self::Updated { key: updated.key.clone(), n: updated.seq },

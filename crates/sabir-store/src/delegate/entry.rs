@@ -9,6 +9,7 @@ use super::effect::Effect;
 #[derive(Clone, Debug)]
 pub struct PeerEntry {
     body: String,
+    count: usize,
     effects: Vec<Effect>,
     keys: Vec<(SessionId, KeptKeys)>,
 }
@@ -25,7 +26,7 @@ impl PeerEntry {
         }
         // Records are texts, numbers and JSON values: they always have a JSON form.
         let body = serde_json::to_string(&records).unwrap_or_default();
-        Self { body, effects: Effect::of_all(&records), keys }
+        Self { body, count: records.len(), effects: Effect::of_all(&records), keys }
     }
 
     /// The records as the journal has them: without keys.
@@ -36,6 +37,11 @@ impl PeerEntry {
 
     pub(crate) fn body(&self) -> &str {
         &self.body
+    }
+
+    /// How many records it has.
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
 
     pub(crate) fn effects(&self) -> &[Effect] {
@@ -53,7 +59,8 @@ impl PeerEntry {
     /// `None` when the text is not what [`PeerEntry::new`] makes.
     pub(crate) fn from_body(body: String) -> Option<Self> {
         let records: Vec<Record> = serde_json::from_str(&body).ok()?;
-        Some(Self { body, effects: Effect::of_all(&records), keys: Vec::new() })
+        let (count, keys) = (records.len(), Vec::new());
+        Some(Self { body, count, effects: Effect::of_all(&records), keys })
     }
 }
 

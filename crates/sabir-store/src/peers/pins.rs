@@ -26,7 +26,7 @@ pub enum Pinning {
     /// It is the one that was pinned before.
     Same,
     /// Another one was, and still is.
-    Other(PinnedKey),
+    Other(Box<PinnedKey>),
 }
 
 impl Peers {
@@ -45,7 +45,7 @@ impl Peers {
         self.write(|transaction| {
             match find(transaction, delegate_id)? {
                 Some(pinned) if pinned.key == *key => return Ok(Pinning::Same),
-                Some(pinned) => return Ok(Pinning::Other(pinned)),
+                Some(pinned) => return Ok(Pinning::Other(Box::new(pinned))),
                 None => {}
             }
             check_size("an origin", origin, MAX_LINE)?;

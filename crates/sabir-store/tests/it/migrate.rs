@@ -83,7 +83,7 @@ fn a_newer_store_is_left_alone() {
     connection.execute_batch("PRAGMA user_version = 99").unwrap();
     drop(connection);
     let path = home.path().join("sabir.db");
-    let expected = StoreError::NewerSchema { path, found: 99, known: 2 };
+    let expected = StoreError::NewerSchema { path, found: 99, known: 3 };
     assert_eq!(Store::open(home.path()).unwrap_err(), expected);
     assert_eq!(Reader::open(home.path()).unwrap_err(), expected);
     assert!(expected.to_string().contains("was written by a newer sabir (schema 99"));

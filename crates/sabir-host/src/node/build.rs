@@ -1,0 +1,259 @@
+//! From a configuration to a node: secrets are looked up, skills are put together with what does them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sabir_engine::{ConfigureSession, ProviderSettings};
+use sabir_ldp::{
+    Capability, Credential, DelegateId, Endpoint, Fingerprint, Holder, IdentityCard, Peer,
+    PublicKey, Quality, SharedSecret, SignaturePolicy, Trust, TrustDomain,
+};
+use sabir_policy::{ApprovalPolicy, SandboxMode, SandboxPolicy};
+use tokio::sync::Semaphore;
+
+use super::approvals::Approvals;
+use super::config::{AgentConfig, Evidence, NodeConfig, ProgramConfig, SkillConfig, SkillKind};
+use super::error::NodeError;
+use super::settings::NodeSettings;
+use super::skill::{Agent, Echo, Llmcp, LlmcpTask, Program, Skill};
+use crate::desk::Desk;
+use crate::engine::Engine;
+use crate::process::Runner;
+use crate::sandbox::{Confinement, OwnState, temporary_folder};
+
+/// What skills are made of.
+#[derive(Debug, Clone)]
+pub struct SkillKit {
+    pub runner: Arc<Runner>,
+    /// Where the configuration stands: relative folders start there.
+    pub folder: PathBuf,
+    /// What confined programs may not write and not read.
+    pub own: OwnState,
+    /// Who does the work of agents, if this program was started with a model.
+    pub engine: Option<Engine>,
+    pub desk: Option<Desk>,
+    pub approvals: Approvals,
+}
+
+/// What a node is set up with beside its configuration.
+#[derive(Debug)]
+pub struct Surroundings<'a> {
+    pub key: PublicKey,
+    /// Where it listens.
+    pub endpoint: &'a str,
+    /// What people said about trust domains.
+    pub domains: &'a [TrustDomain],
+}
+
+impl NodeConfig {
+    /// `environment` looks a variable up.
+    pub fn settings(
+        &self,
+        kit: &SkillKit,
+        surroundings: &Surroundings<'_>,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<NodeSettings, NodeError> {
+        let domain = self.domain(surroundings.domains);
+        let policy = match self.require_signatures {
+            true => SignaturePolicy::Everyone,
+            false => SignaturePolicy::WhereKnown,
+        };
+        let mut trust = Trust::new(domain.clone(), policy);
+        self.add_people(&mut trust, environment)?;
+        let card = self.card(domain, surroundings)?;
+        let mut settings = NodeSettings::new(card, trust);
+        let limits = &mut settings.limits;
+        limits.running = self.tasks_at_once.unwrap_or(limits.running);
+        limits.running_of_one = self.tasks_of_one.unwrap_or(limits.running_of_one);
+        limits.task_ms =
+            self.longest_task_secs.map_or(limits.task_ms, |secs| secs.saturating_mul(1000));
+        limits.session_budget = self.session_budget;
+        let turns = Arc::new(Semaphore::new(self.programs_at_once));
+        for skill in &self.skills {
+            let done_by = make(skill, kit, &turns, environment)?;
+            settings.skills.insert(skill.name.clone(), done_by);
+        }
+        Ok(settings)
+    }
+
+    /// What the configuration says of our domain, and what people added to it.
+    fn domain(&self, said: &[TrustDomain]) -> TrustDomain {
+        let mut domain = TrustDomain::closed(self.trust_domain.clone());
+        domain.trusted_peers.clone_from(&self.trusted_domains);
+        if let Some(said) = said.iter().find(|it| it.name == domain.name) {
+            domain.allow_cross_domain = said.allow_cross_domain;
+            domain.trusted_peers.extend(said.trusted_peers.iter().cloned());
+        }
+        domain.allow_cross_domain |= !self.trusted_domains.is_empty();
+        domain
+    }
+
+    fn add_people(
+        &self,
+        trust: &mut Trust,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(), NodeError> {
+        let variable = |name: &str| {
+            let value = environment(name).filter(|value| !value.is_empty());
+            value.ok_or_else(|| NodeError::NoVariable(name.to_owned()))
+        };
+        let credential = |evidence: &Evidence| {
+            Ok(match evidence {
+                Evidence::TokenEnv(name) => {
+                    Credential::Token(Fingerprint::of(variable(name)?.as_bytes()))
+                }
+                Evidence::Token(hash) => Credential::Token(*hash),
+                Evidence::Certificate(hash) => Credential::Certificate(*hash),
+            })
+        };
+        for peer in &self.peers {
+            let secret = peer.hmac_secret_env.as_deref().map(variable).transpose()?;
+            let credentials: Result<_, NodeError> = peer.shows.iter().map(credential).collect();
+            let known = Peer {
+                domain: peer.trust_domain.clone(),
+                keys: peer.public_keys.clone(),
+                secret: secret.map(SharedSecret::new),
+                credentials: credentials?,
+            };
+            trust.add_peer(peer.delegate_id.clone(), known);
+        }
+        for caller in &self.callers {
+            let (domain, credential) = (caller.trust_domain.clone(), credential(&caller.shows)?);
+            trust.add_holder(Holder { domain, credential });
+        }
+        Ok(())
+    }
+
+    fn card(
+        &self,
+        trust_domain: TrustDomain,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<IdentityCard, NodeError> {
+        let delegate_id = match &self.delegate_id {
+            Some(id) => id.clone(),
+            // Two nodes that nobody named are not each other.
+            None => {
+                let key = surroundings.key.to_hex();
+                let name = key.get(..16).unwrap_or_default();
+                DelegateId::new(format!("ldp:delegate:sabir-{name}"))
+                    .map_err(|error| NodeError::BadCard(error.to_string()))?
+            }
+        };
+        let endpoint = self.endpoint.as_deref().unwrap_or(surroundings.endpoint);
+        let endpoint = Endpoint::new(endpoint)
+            .map_err(|error| NodeError::BadCard(format!("its address {endpoint}: {error}")))?;
+        Ok(IdentityCard {
+            delegate_id,
+            name: self.name.clone(),
+            description: self.description.clone(),
+            model_family: self.model_family.clone().unwrap_or_else(|| "sabir".to_owned()),
+            model_version: self
+                .model_version
+                .clone()
+                .unwrap_or_else(|| format!("sabir-{}", env!("CARGO_PKG_VERSION"))),
+            weights_fingerprint: None,
+            trust_domain,
+            context_window: CONTEXT_WINDOW,
+            reasoning_profile: None,
+            cost_profile: None,
+            latency_profile: None,
+            jurisdiction: self.jurisdiction.clone(),
+            capabilities: self.skills.iter().map(capability).collect(),
+            supported_payload_modes: self.payload_modes.clone(),
+            endpoint: Some(endpoint),
+            metadata: std::collections::BTreeMap::new(),
+            public_key: None,
+        })
+    }
+}
+
+fn capability(skill: &SkillConfig) -> Capability {
+    Capability {
+        description: skill.description.clone(),
+        domains: skill.domains.clone(),
+        cost_hint: skill.cost_hint,
+        quality: Quality { supports_streaming: true, ..Quality::default() },
+        ..Capability::named(skill.name.clone())
+    }
+}
+
+fn make(
+    skill: &SkillConfig,
+    kit: &SkillKit,
+    turns: &Arc<Semaphore>,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Arc<dyn Skill>, NodeError> {
+    let missing = |what| NodeError::Missing { skill: skill.name.clone(), what };
+    Ok(match &skill.kind {
+        SkillKind::Echo => Arc::new(Echo),
+        SkillKind::Program(config) => Arc::new(program(config, kit, turns, environment)?),
+        SkillKind::Agent(config) => {
+            let engine = kit.engine.clone().ok_or_else(|| missing("a model: name a provider"))?;
+            let (configure, approvals) = (configure(config, kit), kit.approvals.clone());
+            Arc::new(Agent { engine, configure, approvals })
+        }
+        SkillKind::Llmcp(config) => {
+            let desk = kit.desk.clone().ok_or_else(|| missing("a desk"))?;
+            let task = match (config.task.as_str(), &config.collection) {
+                ("web.summarize", _) => LlmcpTask::Summarize,
+                ("web.extract", _) => LlmcpTask::Extract,
+                (_, Some(collection)) => LlmcpTask::Answer { collection: collection.clone() },
+                (_, None) => return Err(missing("a `collection` to answer from")),
+            };
+            Arc::new(Llmcp { desk, task })
+        }
+    })
+}
+
+fn program(
+    config: &ProgramConfig,
+    kit: &SkillKit,
+    turns: &Arc<Semaphore>,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Program, NodeError> {
+    let mut env = config.env.clone();
+    for name in &config.pass_env {
+        let value = environment(name).ok_or_else(|| NodeError::NoVariable(name.clone()))?;
+        env.push((name.clone(), value));
+    }
+    let cwd = folder(config.cwd.as_deref(), kit);
+    let confinement = match config.sandbox {
+        None => Confinement::FullAccess,
+        Some(mode) => {
+            let policy = SandboxPolicy { mode, ..SandboxPolicy::default() };
+            Confinement::of(&policy, &cwd, temporary_folder().as_deref(), &kit.own)
+        }
+    };
+    Ok(Program {
+        argv: config.argv.clone(),
+        cwd,
+        env,
+        confinement,
+        runner: Arc::clone(&kit.runner),
+        turns: Arc::clone(turns),
+    })
+}
+
+/// Without a word about it an agent may look at its folder and asks for everything else.
+fn configure(config: &AgentConfig, kit: &SkillKit) -> ConfigureSession {
+    let mode = config.sandbox.unwrap_or(SandboxMode::ReadOnly);
+    ConfigureSession {
+        model: config.model.clone(),
+        provider: config
+            .provider
+            .clone()
+            .map(|name| ProviderSettings { name: Some(name), ..ProviderSettings::default() }),
+        cwd: folder(config.cwd.as_deref(), kit).into_os_string().into_string().ok(),
+        approval_policy: Some(ApprovalPolicy::OnRequest),
+        sandbox_policy: Some(SandboxPolicy { mode, ..SandboxPolicy::default() }),
+        instructions: config.instructions.clone(),
+        ..ConfigureSession::default()
+    }
+}
+
+fn folder(named: Option<&Path>, kit: &SkillKit) -> PathBuf {
+    named.map_or_else(|| kit.folder.clone(), |named| kit.folder.join(named))
+}
+
+/// In tokens: what the smallest of today's models hold.
+const CONTEXT_WINDOW: u64 = 8_192;

@@ -1,3 +1,0 @@
-//! Stub.
-#[derive(Debug, Clone)]
-pub struct Peers;

@@ -1,0 +1,200 @@
+//! A delegate that is read back from the store is the one that wrote it.
+
+use proptest::prelude::*;
+use sabir_ldp::{DelegateLimits, Record};
+use sabir_store::{Store, StoreError};
+use serde_json::json;
+
+use crate::delegate_node::{CALLER, Keys, Node, START, key, restored};
+use crate::sample::{home, unguarded};
+
+#[derive(Debug, Clone)]
+enum Step {
+    Open(u8),
+    Submit(u8, u8),
+    BadFrame(u8),
+    Update(u8),
+    Finish(u8),
+    Close(u8),
+    Suspend(u8),
+    Resume(u8),
+    Again,
+    Wait(u32),
+    Reopen,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        3 => (0..3u8).prop_map(Step::Open),
+        5 => (0..3u8, 0..9u8).prop_map(|(session, task)| Step::Submit(session, task)),
+        1 => (0..3u8).prop_map(Step::BadFrame),
+        2 => (0..9u8).prop_map(Step::Update),
+        4 => (0..9u8).prop_map(Step::Finish),
+        1 => (0..3u8).prop_map(Step::Close),
+        1 => (0..3u8).prop_map(Step::Suspend),
+        1 => (0..3u8).prop_map(Step::Resume),
+        1 => Just(Step::Again),
+        2 => (0..20_000u32).prop_map(Step::Wait),
+        1 => (300_000..500_000u32).prop_map(Step::Wait),
+        1 => Just(Step::Reopen),
+    ];
+    prop::collection::vec(step, 1..50)
+}
+
+fn run(mut node: Node, steps: &[Step]) -> Node {
+    let session = |number: &u8| format!("s-{number}");
+    let task = |number: &u8| format!("t-{number}");
+    let mut last = None;
+    for step in steps {
+        match step {
+            Step::Open(number) => node.open(&session(number)),
+            Step::Submit(number, id) => last = Some(node.submit(&session(number), &task(id))),
+            Step::BadFrame(number) => {
+                let body = json!({
+                    "type": "TASK_SUBMIT", "task_id": "bad", "skill": "echo", "input": "no frame",
+                });
+                node.say(&session(number), "semantic_frame", body);
+            }
+            Step::Update(id) => node.update(&task(id), "so far"),
+            Step::Finish(id) => node.finish(&task(id)),
+            Step::Close(number) => node.close(&session(number), json!(false)),
+            Step::Suspend(number) => node.close(&session(number), json!(true)),
+            Step::Resume(number) => {
+                let config = json!({ "resume_session_id": session(number) });
+                let body = json!({ "type": "SESSION_PROPOSE", "config": config });
+                node.say("", "text", body);
+            }
+            Step::Again => last.iter().for_each(|message| node.post(message)),
+            Step::Wait(millis) => node.wait(u64::from(*millis)),
+            Step::Reopen => node = node.reopen(),
+        }
+    }
+    node
+}
+
+/// Few enough that some are forgotten.
+fn small() -> DelegateLimits {
+    DelegateLimits { finished: 4, ended: 2, history: 2, ..DelegateLimits::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(32) })]
+
+    /// QP-J17, QP-J18
+    #[test]
+    fn a_delegate_is_read_back_as_it_was(
+        steps in steps(),
+        keys in prop_oneof![Just(Keys::None), Just(Keys::Made)],
+    ) {
+        let home = home();
+        let mut node = Node::with(home.path(), small(), "m");
+        node.keys = keys;
+        let node = run(node, &steps);
+        let reader = node.store.reader().unwrap();
+        let stored = reader.peer_state(&node.limits).unwrap();
+        let from_store = restored(&node.limits, stored.clone(), node.now).snapshot();
+        let from_records = restored(&node.limits, node.records.clone(), node.now).snapshot();
+        prop_assert_eq!(&from_store, &from_records);
+        if keys == Keys::None && node.delegate.running_tasks() == 0 {
+            prop_assert_eq!(without_seen(from_store), without_seen(node.delegate.snapshot()));
+        }
+        reader.verify().unwrap();
+        node.store.rebuild().unwrap();
+        prop_assert_eq!(reader.peer_state(&node.limits).unwrap(), stored);
+        reader.verify().unwrap();
+    }
+}
+
+/// A window forgets when it is asked, which a refusal does and a record does not show.
+fn without_seen(records: Vec<Record>) -> Vec<Record> {
+    records.into_iter().filter(|record| !matches!(record, Record::Seen(_))).collect()
+}
+
+/// QP-J17
+#[test]
+fn what_ran_is_reported_and_stored_as_interrupted() {
+    let home = home();
+    let mut node = Node::new(home.path());
+    node.open("s-1");
+    node.submit("s-1", "t-1");
+    node.update("t-1", "half");
+    node.submit("s-1", "t-2");
+    node.finish("t-2");
+    drop(node);
+    let node = Node::new(home.path());
+    assert_eq!((node.delegate.sessions(), node.delegate.running_tasks()), (1, 0));
+    let reader = node.store.reader().unwrap();
+    let ended = reader.peer_task_ended(&key("t-1")).unwrap().unwrap();
+    assert_eq!(serde_json::to_value(&ended.ending).unwrap()["failed"]["code"], "INTERRUPTED");
+    reader.verify().unwrap();
+}
+
+/// QP-J18: what was seen last is known, also when the clock is behind it.
+#[test]
+fn a_message_is_a_replay_after_a_restart() {
+    let home = home();
+    let mut node = Node::new(home.path());
+    node.open("s-1");
+    let message = node.submit("s-1", "t-1");
+    node.wait(1000);
+    drop(node);
+    let mut node = Node::new(home.path());
+    node.post(&message);
+    let refusals = node.store.reader().unwrap().peer_refusals(0, 10).unwrap();
+    assert_eq!(refusals.last().unwrap().refused.code, "REPLAY_DETECTED");
+}
+
+/// QP-J17: the journal behind what is live is not looked at, however long it is.
+#[test]
+fn a_hundred_thousand_tasks_are_known_without_reading_them() {
+    let home = home();
+    let mut node = Node::new(home.path());
+    node.open("s-1");
+    node.submit("s-1", "t");
+    node.finish("t");
+    let made: Vec<Record> = node
+        .records
+        .iter()
+        .filter(|record| matches!(record, Record::Started(_) | Record::Ended(_)))
+        .cloned()
+        .collect();
+    for number in 0..100_050_u32 {
+        let key = key(&format!("task-{number}"));
+        let mut records = made.clone();
+        for record in &mut records {
+            match record {
+                Record::Started(started) => started.key = key.clone(),
+                Record::Ended(ended) => ended.key = key.clone(),
+                _ => {}
+            }
+        }
+        node.store.append_blocking(sabir_store::Batch::of_peers(START, records), |done| {
+            done.unwrap();
+        });
+    }
+    // Long after, so that no message could pass again.
+    node.now += 3_600_000;
+    node.open("s-2");
+    let limits = node.limits.clone();
+    drop(node);
+    unguarded(home.path())
+        .execute_batch("UPDATE journal SET body = '[]' WHERE seq BETWEEN 1000 AND 90000")
+        .unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let reader = store.reader().unwrap();
+    let records = reader.peer_state(&limits).unwrap();
+    let known = records.iter().filter(|it| matches!(it, Record::Known { .. })).count();
+    assert_eq!(known, 100_000);
+    assert!(records.contains(&Record::Forgot));
+    let history = records.iter().find_map(|record| match record {
+        Record::Opened(opened) if opened.session.as_str() == "s-1" => Some(opened.history.clone()),
+        _ => None,
+    });
+    let names: Vec<String> = history.unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!((names.len(), names.last().unwrap().as_str()), (32, "task-100049"));
+    // A task that is not known by name is found; one that was changed is not believed.
+    let oldest = reader.peer_task_ended(&key("task-0")).unwrap().unwrap();
+    assert_eq!(oldest.key.owner.as_str(), CALLER);
+    let changed = reader.peer_task_ended(&key("task-5000")).unwrap_err();
+    assert!(matches!(changed, StoreError::Tampered(_)), "{changed}");
+}
