@@ -58,8 +58,13 @@ const MAX_RESETS: usize = 32;
 const MAX_SEND_BYTES: usize = 64 * 1024;
 
 /// Serves a connection until it ends, is too slow, or the server stops.
-pub(super) async fn serve<I>(io: I, spoken: Option<Spoken>, caller: Caller, shared: Arc<Shared>)
-where
+pub(super) async fn serve<I>(
+    io: I,
+    spoken: Option<Spoken>,
+    caller: Caller,
+    guest: Guest,
+    shared: Arc<Shared>,
+) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let header_time = shared.limits.header_time;
