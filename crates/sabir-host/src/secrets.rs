@@ -79,7 +79,7 @@ pub fn var(name: impl AsRef<OsStr>) -> Option<OsString> {
 }
 
 /// All of them.
-pub(crate) fn vars() -> impl Iterator<Item = (OsString, OsString)> {
+pub fn vars() -> impl Iterator<Item = (OsString, OsString)> {
     let withdrawn = WITHDRAWN.get().into_iter().flatten().cloned();
     std::env::vars_os().filter(|(name, _)| name != HANDED_ON).chain(withdrawn)
 }

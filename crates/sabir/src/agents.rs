@@ -8,3 +8,4 @@ pub(crate) mod domain;
 pub(crate) mod keys;
 mod me;
 mod shown;
+pub(crate) mod up;

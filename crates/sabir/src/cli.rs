@@ -34,6 +34,7 @@ enum Command {
     Summarize(Box<research::page::SummarizeArgs>),
     Extract(Box<research::page::ExtractArgs>),
     Render(research::render::RenderArgs),
+    Up(Box<agents::up::UpArgs>),
     Delegate(Box<agents::delegate::DelegateArgs>),
     Card(agents::card::CardArgs),
     #[command(subcommand)]
@@ -201,6 +202,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Resume(args) => return args.run(&mut Notes::stderr()),
         Command::Fork(args) => return args.run(&mut Notes::stderr()),
         Command::Proto(args) => return args.run(&mut Notes::stderr()),
+        Command::Up(args) => return args.run(&mut Notes::stderr()),
         Command::Delegate(args) => return args.run(&mut Notes::stderr()),
         Command::Acp(args) => return args.run(&mut Notes::stderr()),
         command => command,
@@ -231,6 +233,7 @@ impl Command {
                 | Command::Proto(_)
                 | Command::Acp(_)
                 | Command::Sandbox(_)
+                | Command::Up(_)
                 | Command::Delegate(_)
                 | Command::Delegates(_)
                 | Command::Capture(_)
@@ -275,6 +278,7 @@ impl Command {
             | Command::Resume(_)
             | Command::Fork(_)
             | Command::Proto(_)
+            | Command::Up(_)
             | Command::Delegate(_)
             | Command::Acp(_) => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),

@@ -152,7 +152,7 @@ impl ProtoArgs {
     }
 }
 
-fn address(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     if let Some(port) = text.strip_prefix("localhost:")
         && let Ok(port) = port.parse()
     {
@@ -162,7 +162,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// The first signal stops in good order, a second at once. Returns how the program then ends.
-async fn stop_on(mut signals: Signals, stop: CancellationToken) -> ExitCode {
+pub(crate) async fn stop_on(mut signals: Signals, stop: CancellationToken) -> ExitCode {
     let code = exit_code(signals.next().await);
     stop.cancel();
     tokio::spawn(async move {

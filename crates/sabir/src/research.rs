@@ -4,7 +4,7 @@ pub(crate) mod ask;
 pub(crate) mod capture;
 mod cited;
 pub(crate) mod collection;
-mod desk;
+pub(crate) mod desk;
 pub(crate) mod page;
 mod petition;
 mod progress;

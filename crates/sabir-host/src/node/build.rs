@@ -53,14 +53,8 @@ impl NodeConfig {
         surroundings: &Surroundings<'_>,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<NodeSettings, NodeError> {
-        let domain = self.domain(surroundings.domains);
-        let policy = match self.require_signatures {
-            true => SignaturePolicy::Everyone,
-            false => SignaturePolicy::WhereKnown,
-        };
-        let mut trust = Trust::new(domain.clone(), policy);
-        self.add_people(&mut trust, environment)?;
-        let card = self.card(domain, surroundings)?;
+        let trust = self.trust(surroundings.domains, environment)?;
+        let card = self.card(trust.domain().clone(), surroundings)?;
         let mut settings = NodeSettings::new(card, trust);
         let limits = &mut settings.limits;
         limits.running = self.tasks_at_once.unwrap_or(limits.running);
@@ -74,6 +68,48 @@ impl NodeConfig {
             settings.skills.insert(skill.name.clone(), done_by);
         }
         Ok(settings)
+    }
+
+    /// Whom we know, and who has to sign.
+    pub fn trust(
+        &self,
+        domains: &[TrustDomain],
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Trust, NodeError> {
+        let policy = match self.require_signatures {
+            true => SignaturePolicy::Everyone,
+            false => SignaturePolicy::WhereKnown,
+        };
+        let mut trust = Trust::new(self.domain(domains), policy);
+        self.add_people(&mut trust, environment)?;
+        Ok(trust)
+    }
+
+    /// The tokens that open the door, whoever holds them.
+    pub fn tokens(
+        &self,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Vec<Fingerprint>, NodeError> {
+        let callers = self.callers.iter().map(|caller| &caller.shows);
+        let shown = self.peers.iter().flat_map(|peer| &peer.shows).chain(callers);
+        let mut tokens = Vec::new();
+        for evidence in shown {
+            if let Credential::Token(token) = credential(evidence, environment)? {
+                tokens.push(token);
+            }
+        }
+        Ok(tokens)
+    }
+
+    /// Who we are: two nodes that nobody named are not each other.
+    pub fn identity(&self, key: &PublicKey) -> Result<DelegateId, NodeError> {
+        if let Some(id) = &self.delegate_id {
+            return Ok(id.clone());
+        }
+        let key = key.to_hex();
+        let name = key.get(..16).unwrap_or_default();
+        DelegateId::new(format!("ldp:delegate:sabir-{name}"))
+            .map_err(|error| NodeError::BadCard(error.to_string()))
     }
 
     /// What the configuration says of our domain, and what people added to it.
@@ -93,22 +129,11 @@ impl NodeConfig {
         trust: &mut Trust,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(), NodeError> {
-        let variable = |name: &str| {
-            let value = environment(name).filter(|value| !value.is_empty());
-            value.ok_or_else(|| NodeError::NoVariable(name.to_owned()))
-        };
-        let credential = |evidence: &Evidence| {
-            Ok(match evidence {
-                Evidence::TokenEnv(name) => {
-                    Credential::Token(Fingerprint::of(variable(name)?.as_bytes()))
-                }
-                Evidence::Token(hash) => Credential::Token(*hash),
-                Evidence::Certificate(hash) => Credential::Certificate(*hash),
-            })
-        };
         for peer in &self.peers {
-            let secret = peer.hmac_secret_env.as_deref().map(variable).transpose()?;
-            let credentials: Result<_, NodeError> = peer.shows.iter().map(credential).collect();
+            let secret = peer.hmac_secret_env.as_deref();
+            let secret = secret.map(|name| variable(name, environment)).transpose()?;
+            let shown = peer.shows.iter().map(|it| credential(it, environment));
+            let credentials: Result<_, NodeError> = shown.collect();
             let known = Peer {
                 domain: peer.trust_domain.clone(),
                 keys: peer.public_keys.clone(),
@@ -118,27 +143,19 @@ impl NodeConfig {
             trust.add_peer(peer.delegate_id.clone(), known);
         }
         for caller in &self.callers {
-            let (domain, credential) = (caller.trust_domain.clone(), credential(&caller.shows)?);
-            trust.add_holder(Holder { domain, credential });
+            let credential = credential(&caller.shows, environment)?;
+            trust.add_holder(Holder { domain: caller.trust_domain.clone(), credential });
         }
         Ok(())
     }
 
-    fn card(
+    /// What the node publishes about itself, but for its key.
+    pub fn card(
         &self,
         trust_domain: TrustDomain,
         surroundings: &Surroundings<'_>,
     ) -> Result<IdentityCard, NodeError> {
-        let delegate_id = match &self.delegate_id {
-            Some(id) => id.clone(),
-            // Two nodes that nobody named are not each other.
-            None => {
-                let key = surroundings.key.to_hex();
-                let name = key.get(..16).unwrap_or_default();
-                DelegateId::new(format!("ldp:delegate:sabir-{name}"))
-                    .map_err(|error| NodeError::BadCard(error.to_string()))?
-            }
-        };
+        let delegate_id = self.identity(&surroundings.key)?;
         let endpoint = self.endpoint.as_deref().unwrap_or(surroundings.endpoint);
         let endpoint = Endpoint::new(endpoint)
             .map_err(|error| NodeError::BadCard(format!("its address {endpoint}: {error}")))?;
@@ -165,6 +182,24 @@ impl NodeConfig {
             public_key: None,
         })
     }
+}
+
+fn variable(name: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<String, NodeError> {
+    let value = environment(name).filter(|value| !value.is_empty());
+    value.ok_or_else(|| NodeError::NoVariable(name.to_owned()))
+}
+
+fn credential(
+    evidence: &Evidence,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Credential, NodeError> {
+    Ok(match evidence {
+        Evidence::TokenEnv(name) => {
+            Credential::Token(Fingerprint::of(variable(name, environment)?.as_bytes()))
+        }
+        Evidence::Token(hash) => Credential::Token(*hash),
+        Evidence::Certificate(hash) => Credential::Certificate(*hash),
+    })
 }
 
 fn capability(skill: &SkillConfig) -> Capability {

@@ -188,7 +188,6 @@ impl DelegateArgs {
                 Err(error) => bail!("{error}"),
             },
         };
-        delegation.close().await;
         let mut output = Output::stdout();
         self.write(&report, &mut output, notes)?;
         output.flush()?;
@@ -258,7 +257,12 @@ impl DelegateArgs {
         };
         let data: Value =
             serde_json::from_str(&text).with_context(|| format!("{}: not JSON", path.display()))?;
-        Ok(TaskInput::with_data(&words, data))
+        let mut fields = match data {
+            Value::Object(fields) => fields,
+            data => serde_json::Map::from_iter([("data".to_owned(), data)]),
+        };
+        fields.insert("instruction".to_owned(), words.into());
+        Ok(TaskInput::Json(Value::Object(fields)))
     }
 
     fn rule(&self) -> anyhow::Result<Verify> {

@@ -35,11 +35,11 @@ pub(super) fn write_card(output: &mut Output, card: &IdentityCard) -> anyhow::Re
             let _ = write!(said, ": {description}");
         }
         let mut claims = Vec::new();
-        claims.extend(quality.score.map(|score| format!("quality {:.2}", score.get())));
+        claims.extend(quality.score.map(|score| format!("quality {:.2}", score.value())));
         claims.extend(quality.latency_p50_ms.map(|ms| format!("{ms} ms")));
         claims.extend(quality.cost_per_call_usd.map(|usd| format!("${usd} a call")));
         if !claims.is_empty() {
-            let _ = write!(said, " ({} says: {})", quality.claim_type.words(), claims.join(", "));
+            let _ = write!(said, " ({}: {})", quality.claim_type.wire_name(), claims.join(", "));
         }
         line("skill", &said)?;
     }

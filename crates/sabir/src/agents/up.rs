@@ -1,22 +1,30 @@
 //! `sabir up`: a node that other agents find, ask and check.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use anyhow::Context as _;
 use clap::Args;
 use sabir_base::text::one_line;
-use sabir_host::Node;
-use sabir_net::{Demand, LdpOptions, LdpServer, TlsFiles, Token};
+use sabir_host::sandbox::OwnState;
+use sabir_host::{
+    Approval, Approvals, CallerConfig, Decision, Engine, Evidence, Node, NodeConfig, SkillConfig,
+    SkillKind, SkillKit, Surroundings,
+};
+use sabir_ldp::SkillName;
+use sabir_net::{Demand, LdpOptions, LdpServer, Listening, TlsFiles, Token};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::me::{Me, MeArgs};
-use crate::agent_args::runtime;
+use super::me::{self, Me};
+use crate::agent_args::{AgentArgs, runtime};
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
 use crate::proto::{address, stop_on};
+use crate::research::desk::{DeskArgs, Sight};
 use crate::signals::Signals;
 
 /// Serve this node to other agents
@@ -63,5 +71,202 @@ pub(crate) struct UpArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    me: MeArgs,
+    desk: DeskArgs,
+}
+
+impl UpArgs {
+    pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
+        let runtime = match runtime() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                notes.error(error);
+                return Exit::Unusable.into();
+            }
+        };
+        let served = runtime.block_on(self.serve(notes));
+        // A thread may still wait for what a person types.
+        runtime.shutdown_background();
+        served.unwrap_or_else(|error| {
+            notes.error(error);
+            Exit::Unusable.into()
+        })
+    }
+
+    async fn serve(self, notes: &mut Notes) -> anyhow::Result<ExitCode> {
+        let signals = Signals::listen();
+        let home = self.desk.model.home.resolve()?;
+        let path = self.desk.model.config_file()?;
+        let mut config = me::read_config(&path)?;
+        if config.skills.is_empty() {
+            config.skills.push(SkillConfig {
+                name: SkillName::new("echo")?,
+                description: Some("Gives back what it is given.".to_owned()),
+                domains: Vec::new(),
+                cost_hint: None,
+                kind: SkillKind::Echo,
+            });
+        }
+        let options = self.options(&mut config, &path)?;
+        // Addresses are cheaper to find wrong than a store is to open.
+        let server = LdpServer::bind(self.listen.clone(), options).await?;
+        let me = Me::with(&home, config)?;
+        let approvals = Approvals::default();
+        let engine = self.agent(&home)?;
+        let kit = SkillKit {
+            runner: Arc::new(AgentArgs::runner()?),
+            folder: folder_of(&path)?,
+            own: OwnState { folders: vec![home.clone()], key_files: self.key_files() },
+            desk: Some(self.desk.open(Sight::Hidden)?),
+            approvals: approvals.clone(),
+            engine: Some(engine.clone()),
+        };
+        let listening = server.listening();
+        let first = listening.first().context("it listens nowhere")?;
+        let endpoint = format!("{}://{}", first.transport, first.address);
+        let surroundings =
+            Surroundings { key: me.key.public_key(), endpoint: &endpoint, domains: &me.domains };
+        let settings = me.config.settings(&kit, &surroundings, &me::environment)?;
+        let (store, peers) = (engine.store().clone(), me.peers.clone());
+        let node = Node::start(settings, store, peers, me.key.clone()).await?;
+        self.announce(&node, &server.listening(), notes)?;
+        let stop = CancellationToken::new();
+        let ending = tokio::spawn(stop_on(signals, stop.clone()));
+        let asking = tokio::spawn(ask_operator(approvals, stop.clone()));
+        server.serve(node.clone(), stop).await;
+        node.stop().await;
+        engine.shutdown().await;
+        asking.abort();
+        Ok(ending.await?)
+    }
+
+    /// The engine, which owns the journal of the home.
+    fn agent(&self, home: &Path) -> anyhow::Result<Engine> {
+        let agent = AgentArgs { model: self.desk.model.clone(), approval: None, sandbox: None };
+        let mut key_files = self.key_files();
+        key_files.push(home.join("node.key"));
+        agent.open_with(AgentArgs::runner()?, key_files)
+    }
+
+    fn key_files(&self) -> Vec<PathBuf> {
+        self.token_file.iter().chain(&self.tls_key).cloned().collect()
+    }
+
+    /// How callers are let in, by what was said here and in the configuration.
+    fn options(&self, config: &mut NodeConfig, path: &Path) -> anyhow::Result<LdpOptions> {
+        if let Some(token) = token(self.token_file.as_deref())? {
+            let trust_domain = config.trust_domain.clone();
+            let shows = Evidence::Token(token.fingerprint());
+            config.callers.push(CallerConfig { trust_domain, shows });
+        }
+        let beside = folder_of(path)?;
+        let said = self.tls_cert.clone().zip(self.tls_key.clone());
+        let tls = match (said, &config.tls) {
+            (Some((certificates, key)), _) => {
+                Some(TlsFiles { certificates, key, client_authority: self.client_ca.clone() })
+            }
+            (None, Some(tls)) => Some(TlsFiles {
+                certificates: beside.join(&tls.certificate),
+                key: beside.join(&tls.key),
+                client_authority: tls.client_ca.as_ref().map(|it| beside.join(it)),
+            }),
+            (None, None) => None,
+        };
+        Ok(LdpOptions {
+            tokens: config.tokens(&me::environment)?,
+            demand: if self.token_for_all { Demand::Everyone } else { Demand::Elsewhere },
+            tls,
+            ..LdpOptions::default()
+        })
+    }
+
+    fn announce(
+        &self,
+        node: &Node,
+        listening: &[Listening],
+        notes: &mut Notes,
+    ) -> anyhow::Result<()> {
+        let card = node.card();
+        let skills: Vec<&str> = card.capabilities.iter().map(|it| it.name.as_str()).collect();
+        if self.json {
+            let mut output = Output::stdout();
+            let said = json!({
+                "delegate_id": card.delegate_id, "public_key": node.public_key().to_hex(),
+                "listening": listening, "skills": skills,
+            });
+            writeln!(output, "{said}")?;
+            output.flush()?;
+        }
+        notes.line(format_args!("{} offers {}", card.delegate_id, skills.join(", ")));
+        for place in listening {
+            notes.line(format_args!("listening on {}://{}", place.transport, place.address));
+        }
+        if let (Some(place), Some(skill)) = (listening.first(), skills.first()) {
+            let url = format!("{}://{}", place.transport, place.address);
+            let skill = one_line(skill, 60);
+            notes.line(format_args!(
+                "try: sabir delegate \"hello\" --to {url} --skill {skill}\nCtrl-C ends it"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn token(file: Option<&Path>) -> anyhow::Result<Option<Token>> {
+    if let Some(path) = file {
+        return Ok(Some(Token::from_file(path)?));
+    }
+    match me::environment("SABIR_TOKEN") {
+        None => Ok(None),
+        Some(text) => Ok(Some(Token::new(&text).context("SABIR_TOKEN")?)),
+    }
+}
+
+/// Where the configuration stands, or would.
+fn folder_of(path: &Path) -> anyhow::Result<PathBuf> {
+    let path = std::path::absolute(path).context("the working directory is gone")?;
+    Ok(path.parent().map(Path::to_path_buf).unwrap_or(path))
+}
+
+/// Asks the person at this terminal what delegated tasks may do. Where nobody can answer, nothing is
+/// allowed.
+async fn ask_operator(approvals: Approvals, stop: CancellationToken) {
+    let mut changes = approvals.watch();
+    let can_answer = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    loop {
+        for approval in approvals.list() {
+            let decision = if can_answer { ask(&approval).await } else { Decision::Deny };
+            if !can_answer {
+                let what = one_line(&approval.what, 300);
+                let _ =
+                    writeln!(std::io::stderr(), "denied, because nobody is there to ask: {what}");
+            }
+            // Whose task is over meanwhile does not wait for it any more.
+            let _ = approvals.decide(approval.id, decision);
+        }
+        tokio::select! {
+            changed = changes.changed() => if changed.is_err() { return },
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
+async fn ask(approval: &Approval) -> Decision {
+    let question = format!(
+        "task {} of {}, skill {}: {}\nAllow it? [y]es [n]o: ",
+        one_line(approval.task.id.as_str(), 60),
+        one_line(approval.task.owner.as_str(), 80),
+        one_line(approval.skill.as_str(), 60),
+        one_line(&approval.what, 1000),
+    );
+    let asked = tokio::task::spawn_blocking(move || {
+        let mut terminal = std::io::stderr();
+        let _ = terminal.write_all(question.as_bytes()).and_then(|()| terminal.flush());
+        let mut line = String::new();
+        let read = std::io::stdin().read_line(&mut line);
+        read.is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+    });
+    match asked.await {
+        Ok(true) => Decision::Approve,
+        Ok(false) | Err(_) => Decision::Deny,
+    }
 }
