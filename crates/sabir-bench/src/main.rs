@@ -11,6 +11,7 @@ mod capture;
 mod cases;
 mod citations;
 mod corpus;
+mod delegates;
 mod instructions;
 mod journal;
 mod library;
@@ -37,7 +38,7 @@ const HELP: &str = "\
 Measures Sabir beside its peers and prints a table.
 
 Usage: sabir-bench [--quick] [--json FILE]
-       sabir-bench streams|journal|sessions|capture|library|citations|routing [--quick] [--json FILE]
+       sabir-bench streams|journal|sessions|capture|library|citations|routing|delegates [--quick] [--json FILE]
        sabir-bench tokens [--check] [--json FILE]
 
   --quick      a few milliseconds each: shows that everything runs, measures nothing
@@ -50,6 +51,7 @@ Usage: sabir-bench [--quick] [--json FILE]
   library      measures a collection of 1,000 sources
   citations    measures the citation verifier
   routing      measures the choice among 100,000 cards
+  delegates    measures tasks that a node does for many callers, and 10,000 open sessions
   tokens       counts what the notations cost in tokens, and writes docs/benchmarks/tokens.md
     --check      writes nothing; fails when the committed page is out of date
 ";
@@ -114,6 +116,7 @@ enum Part {
     Library,
     Citations,
     Routing,
+    Delegates,
 }
 
 impl Part {
@@ -126,6 +129,7 @@ impl Part {
             "library" => Self::Library,
             "citations" => Self::Citations,
             "routing" => Self::Routing,
+            "delegates" => Self::Delegates,
             _ => anyhow::bail!("nothing to measure is called {name:?}"),
         })
     }
@@ -163,6 +167,10 @@ impl Part {
                 let routing = routing::measure(effort)?;
                 (routing.table(), serde_json::to_value(&routing)?)
             }
+            Self::Delegates => {
+                let delegates = delegates::measure(beside, effort)?;
+                (delegates.table(), serde_json::to_value(&delegates)?)
+            }
         };
         print!("{table}");
         match json {
@@ -190,6 +198,7 @@ fn run_all(json: &Path, effort: Effort) -> anyhow::Result<()> {
         library: library::measure(json, effort)?,
         citations: citations::measure(effort)?,
         routing: routing::measure(effort)?,
+        delegates: delegates::measure(json, effort)?,
     };
     let journal = journal::measure(&corpus, json, effort)?;
     let report = Report::new(&cases, &corpus, &times, &counts, &scaling, &journal);

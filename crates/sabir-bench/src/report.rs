@@ -10,6 +10,7 @@ use crate::capture::Capture;
 use crate::cases::{Case, Group};
 use crate::citations::Citations;
 use crate::corpus::Corpus;
+use crate::delegates::Delegates;
 use crate::journal::Journal;
 use crate::library::LibraryTimes;
 use crate::routing::Routing;
@@ -29,16 +30,18 @@ pub(crate) struct More {
     pub(crate) library: LibraryTimes,
     pub(crate) citations: Citations,
     pub(crate) routing: Routing,
+    pub(crate) delegates: Delegates,
 }
 
 impl More {
     pub(crate) fn table(&self) -> String {
-        let Self { streams, capture, library, citations, routing } = self;
+        let Self { streams, capture, library, citations, routing, delegates } = self;
         streams::table(streams)
             + &capture.table()
             + &library.table()
             + &citations.table()
             + &routing.table()
+            + &delegates.table()
     }
 }
 
@@ -144,11 +147,12 @@ impl<'r> Report<'r> {
                 })
             })
             .collect();
-        let More { streams, capture, library, citations, routing } = more;
+        let More { streams, capture, library, citations, routing, delegates } = more;
         let numbers = json!({
             "rows": rows, "scaling": scaling, "journal": journal_numbers(self.journal),
             "streams": streams, "capture": capture, "library": library, "citations": citations,
             "routing": routing,
+            "delegates": delegates,
         });
         write_numbers(path, &numbers)
     }

@@ -133,7 +133,7 @@ async fn talk(connection: &mut Connection, deltas: usize) -> anyhow::Result<Dura
     Ok(start.elapsed())
 }
 
-fn resident_bytes() -> anyhow::Result<u64> {
+pub(crate) fn resident_bytes() -> anyhow::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));

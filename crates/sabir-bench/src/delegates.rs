@@ -1,0 +1,207 @@
+//! A node that is asked by many, beside a bare axum server that reads typed JSON and writes it back:
+//! no check, no signature, no journal. Whoever speaks HTTP and JSON cannot be faster than that one.
+
+mod caller;
+mod load;
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context as _;
+use axum::routing::post;
+use axum::{Json, Router};
+use sabir_host::process::Runner;
+use sabir_host::sandbox::{LayerChoice, OwnState};
+use sabir_host::{Approvals, Node, NodeConfig, SkillKit, Surroundings};
+use sabir_ldp::{SigningKey, Timestamp};
+use sabir_net::{LdpOptions, LdpServer};
+use sabir_store::Store;
+use sabir_store::peers::Peers;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::Effort;
+use crate::middle::median;
+use caller::{Caller, Means};
+use load::Load;
+
+#[derive(Serialize)]
+pub(crate) struct Delegates {
+    connections: usize,
+    rows: Vec<Row>,
+    open_sessions: usize,
+    /// Bytes that the process grew by for each.
+    bytes_each: f64,
+}
+
+/// One kind of round trip: the middle of several rounds.
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    per_second: f64,
+    p50_us: f64,
+    p99_us: f64,
+}
+
+/// The journal lies beside the report: the folder for temporary files is often in memory.
+pub(crate) fn measure(beside: &Path, effort: Effort) -> anyhow::Result<Delegates> {
+    let (connections, each, rounds, open_sessions) = match effort {
+        Effort::Quick => (2, 5, 1, 10),
+        Effort::Full => (64, 400, 5, 10_000),
+    };
+    let folder = beside.parent().filter(|it| it.is_dir()).unwrap_or(Path::new("."));
+    let home = tempfile::tempdir_in(folder).context("cannot make a folder for the node")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let stop = CancellationToken::new();
+    let (node, address) = runtime.block_on(serve_node(home.path(), stop.clone()))?;
+    let echo = runtime.block_on(serve_echo(stop.clone()))?;
+    let key = SigningKey::from_seed(&NODE_SEED).public_key();
+    let callers: anyhow::Result<Vec<Caller>> = (0..connections)
+        .map(|number| runtime.block_on(Caller::open(number, &node, &key)))
+        .collect();
+    let mut callers = callers?;
+
+    let mut kinds: [(&'static str, Vec<Load>); 3] =
+        [("bare echo", vec![]), ("session key", vec![]), ("Ed25519", vec![])];
+    for _ in 0..rounds {
+        let ask = |means, at, path, callers: &mut Vec<Caller>| {
+            let texts = callers.iter_mut().map(|caller| caller.tasks(each, means));
+            let texts: anyhow::Result<Vec<Vec<String>>> = texts.collect();
+            let requests = texts?
+                .into_iter()
+                .map(|texts| texts.iter().map(|text| load::request(path, at, text)).collect());
+            let expected = if at == echo { "TASK_SUBMIT" } else { "TASK_RESULT" };
+            load::run(at, requests.collect(), expected)
+        };
+        kinds[0].1.push(ask(Means::Session, echo, "/echo", &mut callers)?);
+        kinds[1].1.push(ask(Means::Session, address, "/ldp/messages", &mut callers)?);
+        kinds[2].1.push(ask(Means::Identity, address, "/ldp/messages", &mut callers)?);
+    }
+    let rows = kinds.iter().map(|(name, loads)| Row::of(name, loads)).collect();
+
+    let before = crate::sessions::resident_bytes()?;
+    for number in 0..open_sessions {
+        // Who opened it goes away; the session stays.
+        runtime.block_on(Caller::open(connections + number, &node, &key))?;
+    }
+    let grown = crate::sessions::resident_bytes()?.saturating_sub(before);
+    stop.cancel();
+    runtime.block_on(node.stop());
+    Ok(Delegates {
+        connections,
+        rows,
+        open_sessions,
+        bytes_each: grown as f64 / open_sessions as f64,
+    })
+}
+
+impl Row {
+    fn of(name: &'static str, loads: &[Load]) -> Self {
+        let of_loads = |figure: &dyn Fn(&Load) -> f64| median(loads.iter().map(figure).collect());
+        let micros = |percent| move |load: &Load| load.percentile(percent).as_secs_f64() * 1e6;
+        Self {
+            name,
+            per_second: of_loads(&Load::per_second),
+            p50_us: of_loads(&micros(50)),
+            p99_us: of_loads(&micros(99)),
+        }
+    }
+}
+
+impl Delegates {
+    pub(crate) fn table(&self) -> String {
+        let mut out = String::new();
+        let title = format!("tasks on {} connections", self.connections);
+        let _ = writeln!(
+            out,
+            "\n{title:<34}{:>12}{:>12}{:>12}{:>12}",
+            "per second", "p50 us", "p99 us", "x echo"
+        );
+        let floor = self.rows.first().map_or(f64::NAN, |row| row.per_second);
+        for Row { name, per_second, p50_us, p99_us } in &self.rows {
+            let ratio = per_second / floor;
+            let _ = writeln!(
+                out,
+                "{name:<34}{per_second:>12.0}{p50_us:>12.0}{p99_us:>12.0}{ratio:>12.2}"
+            );
+        }
+        let (sessions, kib) = (self.open_sessions, self.bytes_each / 1024.0);
+        let _ = writeln!(out, "{sessions} open sessions: {kib:.1} KiB each");
+        out
+    }
+}
+
+async fn serve_node(home: &Path, stop: CancellationToken) -> anyhow::Result<(Node, SocketAddr)> {
+    let config = format!(
+        "[node]\ndelegate_id = {NODE:?}\n[[skills]]\nname = {SKILL:?}\nbuiltin = \"echo\"\n"
+    );
+    let config = NodeConfig::parse(&config)?;
+    let server = LdpServer::bind(vec![([127, 0, 0, 1], 0).into()], LdpOptions::default()).await?;
+    let address = server.listening().first().context("it listens nowhere")?.address.parse()?;
+    let key = SigningKey::from_seed(&NODE_SEED);
+    let endpoint = format!("http://{address}");
+    let surroundings = Surroundings { key: key.public_key(), endpoint: &endpoint, domains: &[] };
+    let kit = SkillKit {
+        runner: Arc::new(Runner::new(std::env::current_exe()?, LayerChoice::None)),
+        folder: home.to_owned(),
+        own: OwnState::default(),
+        engine: None,
+        desk: None,
+        approvals: Approvals::default(),
+    };
+    let settings = config.settings(&kit, &surroundings, &|_| None)?;
+    let (store, peers) = (Store::open(home)?, Peers::open(home)?);
+    let node = Node::start(settings, store, peers, key).await?;
+    tokio::spawn(server.serve(node.clone(), stop));
+    Ok((node, address))
+}
+
+/// A message, as a program has it that knows its form and checks nothing.
+#[derive(Serialize, Deserialize)]
+struct Message {
+    message_id: String,
+    session_id: String,
+    from: String,
+    to: String,
+    timestamp: String,
+    payload_mode: String,
+    body: Task,
+    nonce: Option<String>,
+    signature: Option<String>,
+    signature_algorithm: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Task {
+    r#type: String,
+    task_id: String,
+    skill: String,
+    input: Value,
+}
+
+async fn serve_echo(stop: CancellationToken) -> anyhow::Result<SocketAddr> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let echo = |Json(message): Json<Message>| async move { Json(message) };
+    let serve = axum::serve(listener, Router::new().route("/echo", post(echo)));
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = serve => {}
+            () = stop.cancelled() => {}
+        }
+    });
+    Ok(address)
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    Timestamp::from_millis(since.as_millis() as u64)
+}
+
+const NODE: &str = "ldp:delegate:bench";
+const SKILL: &str = "echo";
+const NODE_SEED: [u8; 32] = [7; 32];
