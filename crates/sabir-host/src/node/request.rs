@@ -67,7 +67,7 @@ impl Core {
         let room = self.room_for(text.len()).await;
         let read = Received::read(text).map(Box::new);
         let standing = read.as_ref().ok().map(|received| self.recognise(received, channel));
-        let standing = standing.unwrap_or_else(|| Ok(None));
+        let standing = standing.unwrap_or(Ok(None));
         let seal = match (&read, &standing) {
             (Ok(received), Ok(Some(standing))) => {
                 Some(self.machine().delegate.seal_for(&received.envelope, Some(standing)))

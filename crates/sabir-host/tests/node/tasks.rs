@@ -1,9 +1,11 @@
 //! Tasks and their answers: at once, later, never twice, and refused with one row in the journal.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use sabir_host::Condition;
+use futures_util::future::{BoxFuture, FutureExt as _, join_all};
+use sabir_host::{Broken, Condition, News, Skill};
+use sabir_ldp::{Finished, TaskOrder, Usage};
 use sabir_store::Reader;
 use serde_json::json;
 
@@ -97,7 +99,7 @@ async fn a_thousand_tasks_at_once_are_all_done_and_each_once() {
 /// LD-N7.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_too_long_is_told_the_state_and_the_task_goes_on() {
-    let home = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let home = Arc::new(tempfile::tempdir().unwrap());
     let gate = home.path().join("gate");
     let script = format!("while [ ! -e {} ]; do sleep 0.05; done; echo '\"done\"'", gate.display());
     let mut settings = settings(&[shell(&script)]);
@@ -176,4 +178,52 @@ async fn a_node_that_cannot_write_says_so_and_does_nothing_any_more() {
         assert_eq!(refused["error"]["retryable"], true);
     }
     assert!(matches!(world.node.counts().condition, Condition::Failed { .. }));
+}
+
+/// Uses up tokens and never ends by itself.
+#[derive(Debug)]
+struct Spender;
+
+impl Skill for Spender {
+    fn run(&self, _order: TaskOrder, news: News) -> BoxFuture<'static, Result<Finished, Broken>> {
+        async move {
+            let usage = Usage { tokens: Some(900), cost_usd: None };
+            news.usage(Usage { tokens: Some(100), cost_usd: None }).await;
+            news.usage(usage).await;
+            news.stop().cancelled().await;
+            Err(Broken { usage, ..Broken::new("stopped") })
+        }
+        .boxed()
+    }
+}
+
+/// LD-N18: a budget.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_stops_a_task_while_it_runs() {
+    let world = World::new(&[("spend", Arc::new(Spender))]).await;
+    world.open().await;
+    let mut message = submission("t-1", "spend", json!(1));
+    let policy = json!({ "failure_policy": "fail_closed", "budget": { "max_tokens": 500 } });
+    message["body"]["contract"] = json!({ "contract_id": "c-1", "policy": policy });
+    let answer = world.ask(&message).await;
+    assert_eq!(code(&answer), "CONTRACT_VIOLATED", "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("budget_tokens_exceeded"));
+}
+
+/// A skill that fails in a way that it should not.
+#[derive(Debug)]
+struct Panicking;
+
+impl Skill for Panicking {
+    fn run(&self, _order: TaskOrder, _news: News) -> BoxFuture<'static, Result<Finished, Broken>> {
+        async { panic!("this is what the test is about") }.boxed()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_skill_that_panics_fails_its_task_and_nothing_else() {
+    let world = World::new(&[("panic", Arc::new(Panicking)), echo()]).await;
+    world.open().await;
+    assert_eq!(code(&world.submit("t-1", "panic", json!(1)).await), "TASK_FAILED");
+    assert_eq!(world.submit("t-2", "echo", json!(1)).await["output"], 1);
 }

@@ -87,9 +87,8 @@ impl Llmcp {
 
     async fn read(&self, input: &Value, news: &News) -> Result<(Reading, String), String> {
         let address = input["url"].as_str().or(input.as_str()).unwrap_or_default().trim();
-        let page = match Input::parse(OsStr::new(address)) {
-            Ok(page @ Input::Web(_)) => page,
-            Ok(_) | Err(_) => return Err("the input has no `url` of a page".to_owned()),
+        let Ok(page @ Input::Web(_)) = Input::parse(OsStr::new(address)) else {
+            return Err("the input has no `url` of a page".to_owned());
         };
         news.progress(format!("reads {address}")).await;
         let reading = self.desk.read(&page, &ReadOptions::default()).await;

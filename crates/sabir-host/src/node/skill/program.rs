@@ -127,7 +127,7 @@ impl Said {
         let first = pieces.next().unwrap_or_default();
         self.lengthen(first);
         for piece in pieces {
-            let line = std::mem::replace(&mut self.line, String::new());
+            let line = std::mem::take(&mut self.line);
             tell_line(&line, news).await;
             self.lengthen(piece);
         }
