@@ -133,7 +133,7 @@ async fn node(home: &TempDir, steps: watch::Receiver<u64>, known: &[Fingerprint]
     settings.skills.insert(echo, Arc::new(Echo));
     settings.skills.insert(slow, Arc::new(Steps(steps)));
     let store = Store::open(home.path()).unwrap();
-    let peers = sabir_store::Peers::open(home.path()).unwrap();
+    let peers = sabir_store::peers::Peers::open(home.path()).unwrap();
     Node::start(settings, store, peers, SigningKey::from_seed(&[7; 32])).await.unwrap()
 }
 
