@@ -167,15 +167,18 @@ fn semaphore(places: usize) -> Arc<Semaphore> {
 #[derive(Debug, Clone)]
 struct Guests {
     all: Arc<Semaphore>,
-    each: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    each: Counts,
     most: usize,
 }
+
+/// How many there are of each address.
+type Counts = Arc<Mutex<HashMap<IpAddr, usize>>>;
 
 /// A connection's place.
 #[derive(Debug)]
 struct Guest {
     _place: Place,
-    counted: Option<(IpAddr, Arc<Mutex<HashMap<IpAddr, usize>>>)>,
+    counted: Option<(IpAddr, Counts)>,
 }
 
 impl Guests {

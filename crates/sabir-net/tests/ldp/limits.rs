@@ -10,7 +10,7 @@ use crate::world::{World, hello, message, open_session, submit, until};
 #[tokio::test]
 async fn a_body_that_is_announced_too_long_is_not_waited_for() {
     let world = World::start().await;
-    for length in ["4194305", "1000000000000", "18446744073709551615"] {
+    for length in ["4194305", "1000000000000", "9000000000000000000"] {
         let mut wire = world.wire().await;
         wire.send(format!(
             "POST /ldp/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\

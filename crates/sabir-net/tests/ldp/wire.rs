@@ -9,66 +9,66 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-pub trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
+pub(crate) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Io for T {}
 
-pub struct Wire {
+pub(crate) struct Wire {
     io: Box<dyn Io>,
     read: Vec<u8>,
 }
 
 #[derive(Debug, PartialEq)]
-pub struct Reply {
-    pub status: u16,
-    pub headers: BTreeMap<String, String>,
-    pub text: String,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) text: String,
 }
 
 /// Longer than anything takes, on a machine that is busy as well.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Reply {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
     /// The code of the error object of a refusal.
-    pub fn code(&self) -> String {
+    pub(crate) fn code(&self) -> String {
         let json = self.json();
         json["error"]["code"].as_str().unwrap_or_else(|| panic!("no code: {json}")).to_owned()
     }
 }
 
 impl Wire {
-    pub async fn connect(address: SocketAddr) -> Self {
+    pub(crate) async fn connect(address: SocketAddr) -> Self {
         Self::over(TcpStream::connect(address).await.unwrap())
     }
 
-    pub fn over(io: impl Io + 'static) -> Self {
+    pub(crate) fn over(io: impl Io + 'static) -> Self {
         Self { io: Box::new(io), read: Vec::new() }
     }
 
-    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+    pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.io.write_all(bytes.as_ref()).await.unwrap();
         self.io.flush().await.unwrap();
     }
 
     /// Sends as much as is taken.
-    pub async fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
+    pub(crate) async fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.io.write_all(bytes.as_ref()).await.is_ok() && self.io.flush().await.is_ok()
     }
 
-    pub async fn get(&mut self, path: &str, headers: &str) -> Reply {
+    pub(crate) async fn get(&mut self, path: &str, headers: &str) -> Reply {
         self.send(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n")).await;
         self.reply().await
     }
 
-    pub async fn post(&mut self, path: &str, headers: &str, body: &str) -> Reply {
+    pub(crate) async fn post(&mut self, path: &str, headers: &str, body: &str) -> Reply {
         self.send(posted(path, headers, body)).await;
         self.reply().await
     }
 
-    pub async fn reply(&mut self) -> Reply {
+    pub(crate) async fn reply(&mut self) -> Reply {
         let head = self.head().await;
         let text = match head.headers.get("content-length") {
             Some(length) => {
@@ -90,7 +90,7 @@ impl Wire {
     }
 
     /// A reply without its body.
-    pub async fn head(&mut self) -> Reply {
+    pub(crate) async fn head(&mut self) -> Reply {
         let end = loop {
             if let Some(end) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
                 break end;
@@ -107,7 +107,7 @@ impl Wire {
     }
 
     /// The next chunk of a body, if it is not over.
-    pub async fn chunk(&mut self) -> Option<Vec<u8>> {
+    pub(crate) async fn chunk(&mut self) -> Option<Vec<u8>> {
         let end = loop {
             if let Some(end) = self.read.windows(2).position(|two| two == b"\r\n") {
                 break end;
@@ -130,7 +130,7 @@ impl Wire {
     }
 
     /// Everything that comes until the other side closes.
-    pub async fn rest(&mut self) -> Vec<u8> {
+    pub(crate) async fn rest(&mut self) -> Vec<u8> {
         while self.more().await {}
         std::mem::take(&mut self.read)
     }
@@ -138,13 +138,13 @@ impl Wire {
     async fn more(&mut self) -> bool {
         let mut bytes = vec![0; 16 * 1024];
         let reading = timeout(PATIENCE, self.io.read(&mut bytes)).await;
-        let count = reading.expect("nothing came").unwrap_or(0);
+        let count = reading.unwrap().unwrap_or(0);
         self.read.extend(&bytes[..count]);
         count > 0
     }
 }
 
-pub fn posted(path: &str, headers: &str, body: &str) -> String {
+pub(crate) fn posted(path: &str, headers: &str, body: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          content-length: {}\r\n{headers}\r\n{body}",

@@ -23,31 +23,31 @@ use tokio_util::sync::CancellationToken;
 
 use crate::wire::Wire;
 
-pub struct World {
-    pub address: SocketAddr,
-    pub node: Node,
+pub(crate) struct World {
+    pub(crate) address: SocketAddr,
+    pub(crate) node: Node,
     /// How many steps tasks may take.
-    pub steps: watch::Sender<u64>,
+    pub(crate) steps: watch::Sender<u64>,
     stop: CancellationToken,
     serving: JoinHandle<()>,
     home: TempDir,
 }
 
-pub const TOKEN: &str = "open-sesame";
+pub(crate) const TOKEN: &str = "open-sesame";
 
 impl World {
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::with(LdpOptions::default()).await
     }
 
     /// With other limits than the defaults.
-    pub async fn limited(limit: impl FnOnce(&mut LdpLimits)) -> Self {
+    pub(crate) async fn limited(limit: impl FnOnce(&mut LdpLimits)) -> Self {
         let mut options = LdpOptions::default();
         limit(&mut options.limits);
         Self::with(options).await
     }
 
-    pub async fn with(options: LdpOptions) -> Self {
+    pub(crate) async fn with(options: LdpOptions) -> Self {
         let home = tempfile::tempdir().unwrap();
         let (steps, allowed) = watch::channel(0);
         let node = node(&home, allowed, &[]).await;
@@ -55,7 +55,7 @@ impl World {
     }
 
     /// The node knows these certificates.
-    pub async fn certified(options: LdpOptions, known: &[Fingerprint]) -> Self {
+    pub(crate) async fn certified(options: LdpOptions, known: &[Fingerprint]) -> Self {
         let home = tempfile::tempdir().unwrap();
         let (steps, allowed) = watch::channel(0);
         let node = node(&home, allowed, known).await;
@@ -76,25 +76,25 @@ impl World {
         Self { address, node, steps, stop, serving, home }
     }
 
-    pub async fn wire(&self) -> Wire {
+    pub(crate) async fn wire(&self) -> Wire {
         Wire::connect(self.address).await
     }
 
     /// Ends the server, and then the node.
-    pub async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.cancel();
         self.serving.await.unwrap();
         self.node.stop().await;
     }
 
     /// Ends the server and nothing else.
-    pub async fn stop_serving(&mut self) {
+    pub(crate) async fn stop_serving(&mut self) {
         self.stop.cancel();
         (&mut self.serving).await.unwrap();
     }
 
     /// The codes of what the journal says was refused.
-    pub fn refusals(&self) -> Vec<String> {
+    pub(crate) fn refusals(&self) -> Vec<String> {
         let reader = Reader::open(self.home.path()).unwrap();
         let refusals = reader.peer_refusals(0, 1000).unwrap();
         refusals.into_iter().map(|refusal| refusal.refused.code).collect()
@@ -133,7 +133,7 @@ async fn node(home: &TempDir, steps: watch::Receiver<u64>, known: &[Fingerprint]
     settings.skills.insert(echo, Arc::new(Echo));
     settings.skills.insert(slow, Arc::new(Steps(steps)));
     let store = Store::open(home.path()).unwrap();
-    let peers = sabir_store::Peers::open(home.path()).unwrap();
+    let peers = sabir_store::peers::Peers::open(home.path()).unwrap();
     Node::start(settings, store, peers, SigningKey::from_seed(&[7; 32])).await.unwrap()
 }
 
@@ -161,7 +161,7 @@ impl Skill for Steps {
 
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
-pub fn message(session: &str, body: Value) -> String {
+pub(crate) fn message(session: &str, body: Value) -> String {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     json!({
         "message_id": format!("message-{number}"),
@@ -181,7 +181,7 @@ fn now() -> String {
     Timestamp::from_millis(now.as_millis() as u64).to_string()
 }
 
-pub fn hello() -> String {
+pub(crate) fn hello() -> String {
     let body = json!({
         "type": "HELLO",
         "delegate_id": "ldp:delegate:visitor",
@@ -190,19 +190,19 @@ pub fn hello() -> String {
     message("", body)
 }
 
-pub fn submit(session: &str, task: &str, skill: &str, input: Value) -> String {
+pub(crate) fn submit(session: &str, task: &str, skill: &str, input: Value) -> String {
     let body = json!({ "type": "TASK_SUBMIT", "task_id": task, "skill": skill, "input": input });
     message(session, body)
 }
 
 /// The way of one envelope there and one back.
-pub async fn say(wire: &mut Wire, message: &str) -> Value {
+pub(crate) async fn say(wire: &mut Wire, message: &str) -> Value {
     let reply = wire.post("/ldp/messages", "", message).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     reply.json()
 }
 
-pub async fn open_session(wire: &mut Wire) -> String {
+pub(crate) async fn open_session(wire: &mut Wire) -> String {
     let config = json!({ "preferred_payload_modes": ["text"], "ttl_secs": 600 });
     let body = json!({ "type": "SESSION_PROPOSE", "config": config });
     let accepted = say(wire, &message("", body)).await;
@@ -211,11 +211,11 @@ pub async fn open_session(wire: &mut Wire) -> String {
 }
 
 /// Comes again until it is so; how often does not matter.
-pub async fn until(mut is_so: impl AsyncFnMut() -> bool) {
+pub(crate) async fn until(mut is_so: impl AsyncFnMut() -> bool) {
     let asking = async {
         while !is_so().await {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("it never was so");
+    tokio::time::timeout(Duration::from_secs(60), asking).await.unwrap();
 }
