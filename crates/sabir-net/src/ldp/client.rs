@@ -145,7 +145,7 @@ impl Client {
 
     /// Fetches and checks a card, and believes nothing of it.
     pub async fn discover(&self, base: &Base) -> Result<Discovered, DiscoverError> {
-        discover::discover(&self.shared.http, base).await
+        discover::discover(&self.shared.http, base, self.shared.pace.answer).await
     }
 
     /// Fetches a card and compares its key with the one that is known, or pins it.

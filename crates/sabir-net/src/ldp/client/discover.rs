@@ -2,6 +2,7 @@
 //! for those who pin keys and measure.
 
 use std::fmt;
+use std::time::Duration;
 
 use sabir_ldp::{CardFinding, IdentityCard, MAX_CARD_BYTES};
 
@@ -41,7 +42,11 @@ impl fmt::Display for DiscoverError {
 impl std::error::Error for DiscoverError {}
 
 /// Fetches the card at the well-known path, or where the references have it.
-pub(super) async fn discover(http: &Http, base: &Base) -> Result<Discovered, DiscoverError> {
+pub(super) async fn discover(
+    http: &Http,
+    base: &Base,
+    patience: Duration,
+) -> Result<Discovered, DiscoverError> {
     let fetched = async {
         match http.fetch_now(base, WELL_KNOWN, MAX_CARD_BYTES).await {
             Err(Trouble::Lasting { status: Some(404 | 405), .. }) => {
@@ -50,7 +55,7 @@ pub(super) async fn discover(http: &Http, base: &Base) -> Result<Discovered, Dis
             fetched => fetched,
         }
     };
-    let fetched = tokio::time::timeout(FETCH, fetched)
+    let fetched = tokio::time::timeout(patience.min(FETCH), fetched)
         .await
         .unwrap_or_else(|_| Err(Trouble::passing("no answer in time")));
     let address = || base.to_string();

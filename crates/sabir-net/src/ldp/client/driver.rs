@@ -77,6 +77,15 @@ impl Driver {
                 self.handle(input).await;
             }
         }
+        // Who came too late hears why, too.
+        inbox.close();
+        let why = self.ending.borrow().clone().flatten();
+        let why = why.unwrap_or_else(|| Refusal::Cancelled.error("the session is over"));
+        while let Some(command) = inbox.recv().await {
+            if let Command::Submit { news, .. } = command {
+                let _ = news.send(ErrandNews::Failed(why.clone())).await;
+            }
+        }
     }
 
     fn obey(&mut self, command: Command) -> Option<Input> {

@@ -103,3 +103,33 @@ pub(super) fn acquaint(
 fn store(error: StoreError) -> PinError {
     PinError::Store(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use sabir_ldp::{KeyBytes, SignaturePolicy, SigningKey, TrustDomain};
+
+    use super::super::base::PlainHttp;
+    use super::*;
+
+    /// LD-C5
+    #[test]
+    fn no_key_is_taken_by_an_open_way() {
+        let home = tempfile::tempdir().unwrap();
+        let peers = Peers::open(home.path()).unwrap();
+        let text = include_str!("../../../../sabir-ldp/tests/data/cards/ok/0002_rust.json");
+        let mut card = IdentityCard::check(text).card.unwrap();
+        let key = SigningKey::from_seed(&[4; 32]).public_key();
+        card.public_key = KeyBytes::from_hex(&key.to_hex());
+        let meet = |address: &str| {
+            let base = Base::parse(address, PlainHttp::Anywhere).unwrap();
+            let mut trust = Trust::new(TrustDomain::closed("d"), SignaturePolicy::WhereKnown);
+            acquaint(&card, &base, &mut trust, &peers)
+        };
+        let open = meet("http://harbor.example").unwrap_err();
+        assert_eq!(open, PinError::OpenWay { delegate: card.delegate_id.clone() });
+        assert_eq!(peers.pinned_key(&card.delegate_id).unwrap(), None);
+        assert!(meet("https://harbor.example").unwrap().is_some());
+        // Once it is known, its signature proves it over any way.
+        assert_eq!(meet("http://harbor.example").unwrap(), None);
+    }
+}

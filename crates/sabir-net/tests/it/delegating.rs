@@ -1,0 +1,6 @@
+//! Delegations: whom a task is given to, what is made of failures, and who checks the result.
+
+mod a2a;
+mod checks;
+mod choice;
+mod mcp;

@@ -1,0 +1,117 @@
+//! Who checks a result, and what is said of it then.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use sabir_ldp::VerificationStatus;
+use sabir_net::{DelegationReport, Judge, Judgement, Question, Verify};
+use serde_json::json;
+
+use crate::peer::{Manner, Peer, named};
+use crate::world::{World, address, request, skill};
+
+async fn checked(world: &World, url: &str, verify: Verify) -> DelegationReport {
+    let mut asked = request("echo", &[url]);
+    asked.verify = Some(verify);
+    world.run(&asked).await.0
+}
+
+fn assert_verified(report: &DelegationReport, status: VerificationStatus, by: &str) {
+    assert!(report.is_done(), "{:?}", report.error);
+    let provenance = report.provenance.as_ref().unwrap();
+    assert_eq!(provenance.verification, status);
+    assert_eq!(provenance.verified_by.as_deref(), Some(by));
+    assert_eq!(provenance.to_value()["verified"], true);
+    assert!(report.checks[0].passed);
+}
+
+fn assert_refused(report: &DelegationReport, words: &str) {
+    let error = report.error.as_ref().unwrap();
+    assert_eq!(error.code, "VERIFICATION_FAILED");
+    assert!(error.message.contains(words), "{}", error.message);
+    let provenance = report.provenance.as_ref().unwrap();
+    assert_eq!(provenance.to_value()["verified"], false);
+    assert_eq!(provenance.verified_by, None);
+    // What was delivered is there to look at.
+    assert!(report.output.is_some());
+    assert!(!report.checks[0].passed);
+}
+
+/// LD-C26, LD-C27
+#[tokio::test]
+async fn a_rule_is_a_schema() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    let rule = |kind: &str| Verify::Rule {
+        name: "shape.json".to_owned(),
+        schema: json!({ "type": "object", "properties": { "said": { "type": kind } } }),
+    };
+    let report = checked(&world, &peer.url, rule("string")).await;
+    assert_verified(&report, VerificationStatus::ToolVerified, "rule:shape.json");
+    let report = checked(&world, &peer.url, rule("number")).await;
+    assert_refused(&report, "at /said");
+    // A check that failed counts against who delivered, one that passed for it.
+    let tally = &world.peers.tallies().unwrap()[0].tally;
+    assert!(tally.tries > 1.9 && tally.successes < 1.1, "{tally:?}");
+    assert!(tally.checked > 0.9);
+}
+
+/// LD-C27
+#[tokio::test]
+async fn a_tool_is_a_command() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    let tool =
+        |script: &str| Verify::Tool { command: ["sh", "-c", script].map(str::to_owned).to_vec() };
+    let report = checked(&world, &peer.url, tool("grep -q '\"said\":\"say hi\"'")).await;
+    assert_verified(&report, VerificationStatus::ToolVerified, "tool:sh");
+    let report = checked(&world, &peer.url, tool("echo too short >&2; exit 3")).await;
+    assert_refused(&report, "too short");
+    let missing = Verify::Tool { command: vec!["/nonexistent/tool".to_owned()] };
+    assert_refused(&checked(&world, &peer.url, missing).await, "cannot be run");
+}
+
+/// LD-C27
+#[tokio::test]
+async fn a_peer_is_another_delegate() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    let second = Peer::start(named("second-opinion")).await;
+    let ask = |url: &str| Verify::Peer { to: Some(address(url)), skill: skill("verify") };
+    let report = checked(&world, &peer.url, ask(&second.url)).await;
+    assert_verified(&report, VerificationStatus::PeerVerified, "ldp:delegate:second-opinion");
+    assert_eq!(second.input(0)["task_type"], "verify");
+    assert_eq!(second.input(0)["output"]["said"], "say hi");
+    // Nobody vouches for itself.
+    let report = checked(&world, &peer.url, ask(&peer.url)).await;
+    assert_refused(&report, "no second delegate");
+    // A skill whose answer is no verdict.
+    let verify = Verify::Peer { to: Some(address(&second.url)), skill: skill("count") };
+    assert_refused(&checked(&world, &peer.url, verify).await, "no verdict");
+}
+
+struct Person(bool);
+
+impl Judge for Person {
+    fn name(&self) -> String {
+        "ada".to_owned()
+    }
+
+    fn judge<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Judgement> {
+        assert_eq!(question.task, "say hi");
+        assert_eq!(question.output["said"], "say hi");
+        let judgement = Judgement { passed: self.0, detail: Some("I looked".to_owned()) };
+        Box::pin(std::future::ready(judgement))
+    }
+}
+
+/// LD-C27
+#[tokio::test]
+async fn a_person_is_asked() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    let report = checked(&world, &peer.url, Verify::Human(Arc::new(Person(true)))).await;
+    assert_verified(&report, VerificationStatus::HumanVerified, "human:ada");
+    let report = checked(&world, &peer.url, Verify::Human(Arc::new(Person(false)))).await;
+    assert_refused(&report, "I looked");
+}
