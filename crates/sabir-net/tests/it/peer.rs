@@ -378,6 +378,7 @@ impl Inner {
         self.next += 1;
         let mut seed = [5; 32];
         seed[..8].copy_from_slice(&self.next.to_be_bytes());
+        #[expect(clippy::disallowed_methods, reason = "a peer has a clock of its own")]
         let now = std::time::SystemTime::now();
         let now = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
         let now = Timestamp::from_millis(now.try_into().unwrap());

@@ -22,8 +22,8 @@ pub enum PinError {
     /// The card shows another key than the one that is known.
     OtherKey {
         delegate: DelegateId,
-        known: PublicKey,
-        shown: PublicKey,
+        known: String,
+        shown: String,
     },
     BadKey {
         delegate: DelegateId,
@@ -42,7 +42,7 @@ impl fmt::Display for PinError {
             Self::OtherKey { delegate, known, shown } => write!(
                 f,
                 "{delegate} is known by the key {known}, and its card shows {shown}: if it has a new \
-                 key, remove the old one with `sabir delegates remove {delegate}`"
+                 key, the old one has to be taken away first, see `sabir keys`"
             ),
             Self::BadKey { delegate, why } => write!(f, "the key of {delegate} is none: {why}"),
             Self::OpenWay { delegate } => write!(
@@ -82,7 +82,11 @@ pub(super) fn acquaint(
     if let Some(first) = known.first() {
         return match known.contains(&shown) {
             true => Ok(None),
-            false => Err(PinError::OtherKey { delegate: delegate.clone(), known: *first, shown }),
+            false => Err(PinError::OtherKey {
+                delegate: delegate.clone(),
+                known: first.to_hex(),
+                shown: shown.to_hex(),
+            }),
         };
     }
     if !base.is_private() {
@@ -92,8 +96,8 @@ pub(super) fn acquaint(
         Pinning::Pinned | Pinning::Same => {}
         // Another process was quicker, with another key.
         Pinning::Other(other) => {
-            let (delegate, known) = (delegate.clone(), other.key);
-            return Err(PinError::OtherKey { delegate, known, shown });
+            let (known, shown) = (other.key.to_hex(), shown.to_hex());
+            return Err(PinError::OtherKey { delegate: delegate.clone(), known, shown });
         }
     }
     trust.pin(delegate, shown).map_err(|fault| PinError::Store(fault.to_string()))?;

@@ -63,7 +63,9 @@ async fn another_key_under_a_known_name_is_refused() {
     world.peers.pin(&id("ldp:delegate:harbor"), &other, "earlier", 1).unwrap();
     let peer = Peer::start(Manner::default()).await;
     let error = world.client().meet(&base(&peer.url)).await.unwrap_err();
-    assert!(matches!(&error, MeetError::Pin(PinError::OtherKey { known, .. }) if *known == other));
+    assert!(
+        matches!(&error, MeetError::Pin(PinError::OtherKey { known, .. }) if *known == other.to_hex())
+    );
     assert_eq!(error.to_error().code, "BAD_SIGNATURE");
     assert!(peer.heard().is_empty());
 }
