@@ -520,4 +520,4 @@ fn within_budget(request: &DelegationRequest, cost: &Cost) -> Option<bool> {
 }
 
 /// A delegate says itself that it was too late, a little after it was.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(2);

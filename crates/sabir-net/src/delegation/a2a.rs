@@ -66,7 +66,8 @@ impl A2aRemote {
             input_schema: None,
         });
         Ok(Self {
-            card: foreign_card(address, &agent.name, &agent.version, offers.collect())?,
+            card: foreign_card(address, &agent.name, &agent.version, offers.collect())
+                .map_err(|why| unreachable(address, &why))?,
             version: agent.version,
             streams: agent.capabilities.streaming == Some(true),
             client,
@@ -178,7 +179,7 @@ impl Remote for A2aRemote {
                         let asked = self.client.cancel_task(&cancel);
                         let _ = tokio::time::timeout(LAST_WORD, asked).await;
                     }
-                    Err(error)
+                    Err(*error)
                 }
             }
         })
@@ -199,13 +200,13 @@ type Ended = Result<Value, Fault>;
 
 /// Why there is no output, and whether the task is over with that.
 struct Fault {
-    error: LdpError,
+    error: Box<LdpError>,
     leave_running: bool,
 }
 
 impl From<LdpError> for Fault {
     fn from(error: LdpError) -> Self {
-        Self { error, leave_running: false }
+        Self { error: Box::new(error), leave_running: false }
     }
 }
 
@@ -270,7 +271,7 @@ fn judge(status: &TaskStatus, parts: Vec<Part>) -> Ended {
     let fail = |refusal: Refusal, what: &str| {
         let why = if words.is_empty() { what.to_owned() } else { format!("{what}: {words}") };
         let leave_running = status.state.is_terminal();
-        Err(Fault { error: refusal.error(why), leave_running })
+        Err(Fault { error: Box::new(refusal.error(why)), leave_running })
     };
     match status.state {
         TaskState::Completed if parts.is_empty() => {

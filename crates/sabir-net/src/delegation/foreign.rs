@@ -26,9 +26,9 @@ pub(super) fn foreign_card(
     name: &str,
     version: &str,
     offers: Vec<Offer>,
-) -> Result<IdentityCard, LdpError> {
-    let delegate_id = DelegateId::new(address)
-        .map_err(|error| unreachable(address, &format!("its address names nobody: {error}")))?;
+) -> Result<IdentityCard, String> {
+    let delegate_id =
+        DelegateId::new(address).map_err(|error| format!("its address names nobody: {error}"))?;
     let capabilities = offers.into_iter().filter_map(|offer| {
         let mut capability = Capability::named(SkillName::new(offer.name).ok()?);
         capability.description = offer.description;

@@ -43,7 +43,10 @@ impl Remote for LdpRemote {
             }
             // The delegate's own word about the cancelling is worth a moment.
             let last = tokio::time::timeout(LAST_WORD, follow(&mut errand, news)).await;
-            last.unwrap_or_else(|_| Err(Refusal::Cancelled.error("cancelled")))
+            match last {
+                Ok(last) => last,
+                Err(_) => Err(Refusal::Cancelled.error("cancelled")),
+            }
         })
     }
 

@@ -80,7 +80,8 @@ impl McpRemote {
             description: Some(tool.info.description.clone()),
             input_schema: Some(tool.info.parameters.clone()),
         });
-        let card = foreign_card(address, address, "unknown", offers.collect())?;
+        let card = foreign_card(address, address, "unknown", offers.collect())
+            .map_err(|why| unreachable(address, &why))?;
         Ok(Self { card, tools, mcp })
     }
 }

@@ -17,7 +17,8 @@ use sabir_ldp::{
     Channel, Declined, Delegate, DelegateId, DelegateInput, DelegateLimits, DelegateOutput,
     DelegateSettings, Envelope, Finished, IdentityCard, LdpError, Moment, Origin, Received,
     Refusal, ReplayLimits, RequestId, Seal, SharedSecret, SignaturePolicy, SigningKey, Standing,
-    TaskEvent, TaskKey, TaskOrder, Timestamp, Trust, TrustDomain, Usage, sign_provenance,
+    TaskEnded, TaskEvent, TaskKey, TaskOrder, Timestamp, Trust, TrustDomain, Usage,
+    sign_provenance,
 };
 use serde_json::{Value, json};
 
@@ -98,6 +99,7 @@ struct Inner {
     replies: BTreeMap<RequestId, String>,
     orders: Vec<TaskOrder>,
     updates: BTreeMap<TaskKey, Vec<String>>,
+    ended: BTreeMap<TaskKey, TaskEnded>,
     /// The types of what came in, in order.
     heard: Vec<String>,
 }
@@ -143,6 +145,7 @@ impl Peer {
             replies: BTreeMap::new(),
             orders: Vec::new(),
             updates: BTreeMap::new(),
+            ended: BTreeMap::new(),
             heard: Vec::new(),
         };
         let peer = Self { url, inner: Arc::new(Mutex::new(inner)) };
@@ -170,10 +173,6 @@ impl Peer {
 
     pub(crate) fn input(&self, at: usize) -> Value {
         self.inner.lock().unwrap().orders[at].payload.to_value()
-    }
-
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Manner)) {
-        change(&mut self.inner.lock().unwrap().manner);
     }
 
     /// Forgets every session, as after a restart without a store.
@@ -303,8 +302,13 @@ async fn stream(State(peer): State<Peer>, headers: HeaderMap, text: String) -> R
     let kind = [(header::CONTENT_TYPE, "text/event-stream")];
     if let Some(cut) = cut {
         let part = body.as_bytes()[..cut.min(body.len())].to_vec();
-        let broken = Err::<Bytes, _>(std::io::Error::other("cut"));
-        let chunks = futures_util::stream::iter([Ok(Bytes::from(part)), broken]);
+        // What was said before is on its way when the connection breaks.
+        let broken = futures_util::stream::once(async {
+            tokio::task::yield_now().await;
+            Err(std::io::Error::other("cut"))
+        });
+        let said = futures_util::stream::iter([Ok(Bytes::from(part))]);
+        let chunks = futures_util::StreamExt::chain(said, broken);
         return (kind, Body::from_stream(chunks)).into_response();
     }
     let whole = futures_util::stream::iter([Ok::<_, Infallible>(Bytes::from(body))]);
@@ -374,6 +378,7 @@ impl Inner {
         self.next += 1;
         let mut seed = [5; 32];
         seed[..8].copy_from_slice(&self.next.to_be_bytes());
+        #[expect(clippy::disallowed_methods, reason = "a peer has a clock of its own")]
         let now = std::time::SystemTime::now();
         let now = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
         let now = Timestamp::from_millis(now.try_into().unwrap());
@@ -392,10 +397,16 @@ impl Inner {
                     let text = self.sealed(*envelope, &seal);
                     self.updates.entry(key).or_default().push(text);
                 }
-                DelegateOutput::Recall { request, .. } => {
-                    self.handle(DelegateInput::Recalled { request, ended: None });
+                DelegateOutput::Recall { request, key } => {
+                    let ended = self.ended.get(&key).cloned().map(Box::new);
+                    self.handle(DelegateInput::Recalled { request, ended });
                 }
-                DelegateOutput::Record(_) | DelegateOutput::Stop { .. } => {}
+                DelegateOutput::Record(record) => {
+                    if let sabir_ldp::Record::Ended(ended) = *record {
+                        self.ended.insert(ended.key.clone(), *ended);
+                    }
+                }
+                DelegateOutput::Stop { .. } => {}
             }
         }
     }
@@ -404,7 +415,11 @@ impl Inner {
         let said = order.payload.to_text();
         let output = match order.skill.as_str() {
             "hang" => return,
-            "tired" => return self.fail(order, &Refusal::LimitReached.error("too tired")),
+            "tired" => {
+                let mut error = Refusal::TaskFailed.error("too tired");
+                (error.code, error.retryable) = ("TIRED".to_owned(), true);
+                return self.fail(order, &error);
+            }
             "broken" => return self.fail(order, &Refusal::TaskFailed.error("it broke")),
             "count" => {
                 for number in 1..=20 {

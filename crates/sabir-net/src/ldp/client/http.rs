@@ -256,3 +256,31 @@ const MAX_REDIRECTS: usize = 3;
 /// Who asks for more patience than this is failed instead.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 const MAX_QUOTED: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(status: u16, later: &str) -> Option<u64> {
+        let mut headers = HeaderMap::new();
+        headers.insert(RETRY_AFTER, later.parse().unwrap());
+        match of_status(StatusCode::from_u16(status).unwrap(), &headers, "busy\nnow") {
+            Trouble::Passing { wait, .. } => Some(wait.as_secs()),
+            Trouble::Lasting { .. } => None,
+        }
+    }
+
+    /// LD-C12, LD-C13
+    #[test]
+    fn a_status_says_whether_to_come_back_and_when() {
+        assert_eq!(wait(429, "7"), Some(7));
+        assert_eq!(wait(503, "999999999"), Some(30));
+        assert_eq!(wait(429, "Wed, 21 Oct 2099 07:28:00 GMT"), Some(0));
+        for passing in [408, 425, 500, 502, 503, 504] {
+            assert_eq!(wait(passing, "0"), Some(0), "{passing}");
+        }
+        for lasting in [400, 401, 403, 404, 413, 501] {
+            assert_eq!(wait(lasting, "0"), None, "{lasting}");
+        }
+    }
+}

