@@ -59,6 +59,11 @@ impl Delegation {
         Self { client, ground }
     }
 
+    /// Ends the sessions that were opened.
+    pub async fn close(&self) {
+        self.client.close().await;
+    }
+
     /// The card of whoever answers at an address, whatever protocol it speaks. The key of a delegate
     /// that is met for the first time is pinned.
     pub async fn look(

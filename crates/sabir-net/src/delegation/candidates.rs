@@ -193,7 +193,10 @@ impl Candidates {
         asked.domains = request.trust_domain.iter().cloned().collect();
         asked.jurisdiction = request.jurisdiction.clone();
         asked.exclude = request.path.clone();
-        asked.exclude.push(delegation.client.delegate_id().clone());
+        // A person may ask the node of this home; a task that came a long way would go round.
+        if !request.path.is_empty() {
+            asked.exclude.push(delegation.client.delegate_id().clone());
+        }
         if !self.are_named {
             // Who was named is asked whatever it is expected to cost; the contract binds it.
             let cost_usd = request.budget.max_cost_usd;

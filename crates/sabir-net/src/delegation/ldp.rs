@@ -29,12 +29,16 @@ impl Remote for LdpRemote {
     ) -> BoxFuture<'a, Result<Product, LdpError>> {
         Box::pin(async move {
             let session = self.client.session(&self.met, self.required_trust_domain.as_deref());
+            let mut delegation_path = job.path.clone();
+            if let Some(sender) = delegation_path.last_mut() {
+                *sender = self.client.name_for(&self.card().delegate_id);
+            }
             let request = TaskRequest {
                 task_id: job.task_id.clone(),
                 skill: job.skill.clone(),
                 payload: job.payload.clone(),
                 contract: job.contract.clone(),
-                delegation_path: job.path.clone(),
+                delegation_path,
             };
             let mut errand = session.submit(request).await;
             tokio::select! {

@@ -161,6 +161,14 @@ impl Client {
         looked_up.await.map_err(gone).flatten().map_err(MeetError::Pin)
     }
 
+    /// As whom we speak to a delegate. Who asks the node of the same home is not that node: a task
+    /// from itself would be going round.
+    pub(crate) fn name_for(&self, delegate: &DelegateId) -> DelegateId {
+        let own = &self.shared.delegate_id;
+        let apart = (own == delegate).then(|| DelegateId::new(format!("{own}:caller")).ok());
+        apart.flatten().unwrap_or_else(|| own.clone())
+    }
+
     /// The session with a delegate that was met: the one that is open, or another.
     pub fn session(&self, met: &Met, required_trust_domain: Option<&str>) -> Session {
         let domain = required_trust_domain.map(str::to_owned);
@@ -173,7 +181,7 @@ impl Client {
                 http: self.shared.http.clone(),
                 base: met.discovered.base.clone(),
                 card: Arc::new(card.clone()),
-                delegate_id: self.shared.delegate_id.clone(),
+                delegate_id: self.name_for(&card.delegate_id),
                 key: self.shared.key.clone(),
                 trust: met.trust.clone(),
                 required_trust_domain: domain,

@@ -188,6 +188,7 @@ impl DelegateArgs {
                 Err(error) => bail!("{error}"),
             },
         };
+        delegation.close().await;
         let mut output = Output::stdout();
         self.write(&report, &mut output, notes)?;
         output.flush()?;

@@ -254,3 +254,18 @@ fn domains_are_set_up() {
     assert_eq!(run_at(home, &["domain", "remove", "lab"]).code, 0);
     assert_eq!(run_at(home, &["domain", "remove", "lab"]).code, 1);
 }
+
+/// A person asks the node of the same home, as the first page of the documentation does.
+#[test]
+fn the_node_of_the_same_home_can_be_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = Node::start(folder.path(), SKILLS);
+    let url = node.url();
+    let args = ["delegate", "hello", "--to", &url, "--skill", "echo", "--json", "--config"];
+    let config = folder.path().join("harbor.toml").display().to_string();
+    let args: Vec<&str> = args.into_iter().chain([config.as_str()]).collect();
+    let done = run_at(folder.path(), &args);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(report(&done)["delegate_id"], NODE);
+    node.end();
+}

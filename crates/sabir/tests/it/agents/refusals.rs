@@ -18,7 +18,7 @@ const SECRET: &str = "both-know-this";
 /// How many refusals the journal has, and the code of the last.
 fn refusals(node: &Node) -> (usize, Option<String>) {
     let refused = Reader::open(&node.home).unwrap().peer_refusals(0, 10_000).unwrap();
-    (refused.len(), refused.last().map(|(_, refused)| refused.code.clone()))
+    (refused.len(), refused.last().map(|row| row.refused.code.clone()))
 }
 
 /// Sends a message that must be refused with this code, and looks into the journal.
