@@ -162,7 +162,9 @@ CREATE TABLE peer_seen (
     since_ms INTEGER NOT NULL,
     -- The latest time at which a message was let in, here or before.
     last_ms INTEGER NOT NULL,
-    forget_at_ms INTEGER NOT NULL
+    forget_at_ms INTEGER NOT NULL,
+    -- The greatest `forget_at_ms` of the stretches that are not kept any more.
+    forgotten_ms INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE peer_refusals (

@@ -7,7 +7,6 @@ use super::{Delegate, DelegateSettings};
 use crate::error::Refusal;
 use crate::moment::Moment;
 use crate::replay::ReplayWindow;
-use crate::time::Timestamp;
 
 impl Delegate {
     /// The delegate that wrote these records, in their order. What ran when they end was interrupted:
@@ -20,11 +19,9 @@ impl Delegate {
         let mut delegate = Self::new(settings);
         delegate.now = moment.now();
         let mut seen = Vec::new();
-        let mut last_seen = Timestamp::default();
         for record in records {
             if let Record::Seen(Seen { replay, session, at }) = record {
                 seen.push(replay);
-                last_seen = last_seen.max(at);
                 if let Some(session) = session.and_then(|id| delegate.sessions.find_mut(&id)) {
                     session.touch(at);
                 }
@@ -32,9 +29,7 @@ impl Delegate {
                 delegate.replay_record(record);
             }
         }
-        // Not the time of the restart: with a clock that was set back, what had been forgotten before
-        // could pass again.
-        delegate.replay = ReplayWindow::restore(delegate.settings.replay, seen, last_seen);
+        delegate.replay = ReplayWindow::restore(delegate.settings.replay, seen, delegate.now);
         let cut_off: Vec<TaskKey> =
             delegate.tasks.all_running().map(|running| running.started.key.clone()).collect();
         for key in cut_off {

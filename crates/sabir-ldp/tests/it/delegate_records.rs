@@ -29,27 +29,6 @@ fn after_a_restart_everything_is_known() {
     assert_eq!(node.started.len(), 2);
 }
 
-/// LD-S17: with the records that are left when what could not pass any more was thrown away.
-#[test]
-fn a_clock_that_is_set_back_lets_nothing_pass_again() {
-    let mut node = Node::new();
-    node.open(CALLER, "s-1", json!({}));
-    let body = json!({ "type": "TASK_SUBMIT", "task_id": "t-1", "skill": "nothing", "input": "x" });
-    let message = node.message(CALLER, "s-1", body);
-    assert_eq!(code(&node.ask(&message)), "SKILL_NOT_FOUND");
-    node.wait(10 * 60 * 1000);
-    node.open(CALLER, "s-2", json!({}));
-    let last = node.now;
-    let is_needed = |record: &Record| match record {
-        Record::Seen(seen) => seen.replay.forget_at.millis() > last,
-        _ => true,
-    };
-    let kept: Vec<Record> = node.records.iter().filter(|it| is_needed(it)).cloned().collect();
-    assert!(kept.len() < node.records.len());
-    let mut node = Node::restored(DelegateLimits::default(), kept, START);
-    assert_eq!(code(&node.ask(&message)), "TIMESTAMP_OUT_OF_WINDOW");
-}
-
 /// LD-M9, LD-S17: the clock ran ahead, the node forgot what could not pass any more, and then both were
 /// set right. Nothing that was there before passes again; what is new does at once.
 #[test]

@@ -113,7 +113,7 @@ const TABLES: [(&str, &str, &str, &str); 9] = [
     ),
     (
         "peer_seen",
-        "first_seq, since_ms, last_ms, forget_at_ms",
+        "first_seq, since_ms, last_ms, forget_at_ms, forgotten_ms",
         "first_seq",
         "the table of seen messages does not fit what came from here on",
     ),

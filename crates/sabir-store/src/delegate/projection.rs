@@ -46,6 +46,8 @@ struct Stretch {
     since: Timestamp,
     last: Timestamp,
     forget_at: Timestamp,
+    /// The latest of what is not kept any more.
+    forgotten: Timestamp,
     is_changed: bool,
 }
 
@@ -268,7 +270,7 @@ impl PeerProjector {
         if matches!(self.seen, Latest::NotLoaded) {
             self.seen = Stretch::load_last(connection)?.map_or(Latest::None, Latest::Some);
         }
-        let mut last = at;
+        let (mut last, mut forgotten) = (at, Timestamp::default());
         if let Latest::Some(stretch) = &mut self.seen {
             last = last.max(stretch.last);
             let is_over = at >= stretch.since.plus_millis(STRETCH_MS);
@@ -279,19 +281,26 @@ impl PeerProjector {
                 return Ok(());
             }
             stretch.save(connection)?;
+            let over = [to_sql(last.millis())];
+            let sql = "SELECT max(forget_at_ms) FROM peer_seen WHERE forget_at_ms <= ?1";
+            let greatest: Option<i64> =
+                connection.prepare_cached(sql)?.query_row(over, |row| row.get(0))?;
+            let greatest = greatest.map(from_sql).map(Timestamp::from_millis);
+            forgotten = stretch.forgotten.max(greatest.unwrap_or_default());
             connection
                 .prepare_cached("DELETE FROM peer_seen WHERE forget_at_ms <= ?1")?
-                .execute([to_sql(last.millis())])?;
+                .execute(over)?;
         }
-        let (first_seq, since) = (seq, at);
-        self.seen = Latest::Some(Stretch { first_seq, since, last, forget_at, is_changed: true });
+        let (first_seq, since, is_changed) = (seq, at, true);
+        self.seen =
+            Latest::Some(Stretch { first_seq, since, last, forget_at, forgotten, is_changed });
         Ok(())
     }
 }
 
 impl Stretch {
     fn load_last(connection: &Connection) -> rusqlite::Result<Option<Self>> {
-        let sql = "SELECT first_seq, since_ms, last_ms, forget_at_ms FROM peer_seen
+        let sql = "SELECT first_seq, since_ms, last_ms, forget_at_ms, forgotten_ms FROM peer_seen
                    ORDER BY first_seq DESC LIMIT 1";
         let found = connection.prepare_cached(sql)?.query_row([], |row| {
             let time = |index| row.get(index).map(from_sql).map(Timestamp::from_millis);
@@ -300,6 +309,7 @@ impl Stretch {
                 since: time(1)?,
                 last: time(2)?,
                 forget_at: time(3)?,
+                forgotten: time(4)?,
                 is_changed: false,
             })
         });
@@ -310,13 +320,15 @@ impl Stretch {
         if !std::mem::take(&mut self.is_changed) {
             return Ok(());
         }
-        let sql = "INSERT OR REPLACE INTO peer_seen (first_seq, since_ms, last_ms, forget_at_ms)
-                   VALUES (?1, ?2, ?3, ?4)";
+        let sql = "INSERT OR REPLACE INTO peer_seen
+                       (first_seq, since_ms, last_ms, forget_at_ms, forgotten_ms)
+                   VALUES (?1, ?2, ?3, ?4, ?5)";
         let values = params![
             to_sql(self.first_seq),
             to_sql(self.since.millis()),
             to_sql(self.last.millis()),
             to_sql(self.forget_at.millis()),
+            to_sql(self.forgotten.millis()),
         ];
         connection.prepare_cached(sql)?.execute(values).map(drop)
     }

@@ -1,7 +1,6 @@
 //! What a delegate needs to go on: what is open, what runs, what is known of the past. It costs as
 //! much as that is, whatever the journal holds besides.
 
-use rusqlite::params;
 use sabir_ldp::{
     DelegateId, DelegateLimits, HexBytes, KeptKeys, Record, ReplayRecord, Seen, SessionId,
     SessionKeys, TaskDigest, TaskId, TaskKey, Timestamp,
@@ -189,13 +188,14 @@ struct Glance {
 }
 
 fn seen_messages(rows: &Rows<'_>, records: &mut Vec<Record>) -> Result<(), Broken> {
-    let sql = "SELECT max(last_ms) FROM peer_seen";
-    let last: Option<i64> = rows.connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
-    let Some(last) = last else { return Ok(()) };
-    let sql = "SELECT min(first_seq) FROM peer_seen WHERE forget_at_ms > ?1";
-    let first: Option<i64> =
-        rows.connection.prepare_cached(sql)?.query_row(params![last], |row| row.get(0))?;
-    let Some(first) = first else { return Ok(()) };
+    let sql = "SELECT max(last_ms), max(forgotten_ms), min(first_seq) FROM peer_seen";
+    let found: (Option<i64>, Option<i64>, Option<i64>) = rows
+        .connection
+        .prepare_cached(sql)?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let (Some(last), Some(forgotten), Some(first)) = found else { return Ok(()) };
+    // What is left out below stays out, even if the clock was set back since.
+    let mut forgotten = Timestamp::from_millis(from_sql(forgotten));
     let last = Timestamp::from_millis(from_sql(last));
     let before = head_at(rows.connection, rows.genesis, from_sql(first).saturating_sub(1))?;
     walk(rows.connection, before, |columns| {
@@ -206,14 +206,24 @@ fn seen_messages(rows: &Rows<'_>, records: &mut Vec<Record>) -> Result<(), Broke
         let unreadable = Tampered { seq: place.seq, why: UNREADABLE };
         let glances: Vec<Glance> = serde_json::from_str(&row.body).map_err(|_| unreadable)?;
         for Glance { replay, at } in glances {
-            if let (Some(replay), Some(at)) = (replay, at)
-                && replay.forget_at > last
-            {
+            let (Some(replay), Some(at)) = (replay, at) else { continue };
+            if replay.forget_at > last {
                 // The session that it used knows of it already.
                 records.push(Record::Seen(Seen { replay, session: None, at }));
+            } else {
+                forgotten = forgotten.max(replay.forget_at);
             }
         }
         Ok(())
     })?;
+    if forgotten > Timestamp::default()
+        && let Ok(sender) = DelegateId::new(NOBODY)
+    {
+        let replay = ReplayRecord { sender, digest: String::new(), forget_at: forgotten };
+        records.push(Record::Seen(Seen { replay, session: None, at: last }));
+    }
     Ok(())
 }
+
+/// Under whose name a mark stands, which is of nobody.
+const NOBODY: &str = "ldp:delegate:nobody";

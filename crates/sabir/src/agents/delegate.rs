@@ -13,8 +13,8 @@ use futures_util::future::BoxFuture;
 use sabir_base::text::one_line;
 use sabir_ldp::{Budget, SkillName, Strategy};
 use sabir_net::{
-    Address, DelegationError, DelegationEvent, DelegationReport, DelegationRequest, Judge,
-    Judgement, PlainHttp, Question, TaskInput, Verify,
+    Address, DelegationEvent, DelegationReport, DelegationRequest, Judge, Judgement, PlainHttp,
+    Question, TaskInput, Verify,
 };
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -24,7 +24,7 @@ use super::me::{Me, MeArgs};
 use crate::agent_args::runtime;
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
-use crate::signals::Signals;
+use crate::signals::{Signals, Stop};
 
 /// Hand a task to another agent
 ///
@@ -154,40 +154,27 @@ impl DelegateArgs {
         let stop = CancellationToken::new();
         let mut signals = Signals::listen();
         let (events, mut told) = mpsc::channel(64);
-        let run = async {
-            let ran = delegation.run(&request, &events, &stop).await;
-            drop(events);
-            ran
-        };
-        let mut interrupted = None;
-        let watch = async {
-            loop {
-                tokio::select! {
-                    event = told.recv() => match event {
-                        Some(event) if !self.quiet => tell(&event, notes),
-                        Some(_) => {}
-                        None => return,
-                    },
-                    signal = signals.next() => {
-                        if interrupted.replace(signal).is_some() {
-                            // Asked twice: whoever has the task will find out by itself.
-                            return;
-                        }
-                        notes.line("cancelling; once more to leave at once");
-                        stop.cancel();
+        let run = delegation.run(&request, &events, &stop);
+        tokio::pin!(run);
+        let mut interrupted: Option<Stop> = None;
+        let ran = loop {
+            tokio::select! {
+                ran = &mut run => break ran,
+                Some(event) = told.recv() => self.tell(&event, notes),
+                signal = signals.next() => {
+                    if interrupted.replace(signal).is_some() {
+                        // Asked twice: whoever has the task will find out by itself.
+                        return Ok(ExitCode::from(signal.exit_code()));
                     }
+                    notes.line("cancelling; once more to leave at once");
+                    stop.cancel();
                 }
             }
         };
-        let report = tokio::select! {
-            (ran, ()) = async { tokio::join!(run, watch) } => match ran {
-                Ok(report) => report,
-                Err(error @ (DelegationError::Store(_) | DelegationError::NoRandomNumbers)) => {
-                    return Err(error.into());
-                }
-                Err(error) => bail!("{error}"),
-            },
-        };
+        while let Ok(event) = told.try_recv() {
+            self.tell(&event, notes);
+        }
+        let report = ran?;
         delegation.close().await;
         let mut output = Output::stdout();
         self.write(&report, &mut output, notes)?;
@@ -197,6 +184,12 @@ impl DelegateArgs {
             (_, true) => Exit::Done.into(),
             (None, false) => Exit::Found.into(),
         })
+    }
+
+    fn tell(&self, event: &DelegationEvent, notes: &mut Notes) {
+        if !self.quiet {
+            tell(event, notes);
+        }
     }
 
     fn request(&self) -> anyhow::Result<DelegationRequest> {

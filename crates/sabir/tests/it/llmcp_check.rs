@@ -152,7 +152,7 @@ fn markdown_is_an_answer_where_it_was_asked_for() {
     let good = "# Tariff\n\nIt fell [1].\n\n---CITATIONS---\n{\"doc_id\":\"d\",\"quote\":\"fell\"}\n---END CITATIONS---\n";
     let outcome = check(good);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
-    assert!(outcome.stderr.ends_with("1 file, 1 message: valid\n"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("2 files, 2 messages: valid\n"), "{}", outcome.stderr);
     let outcome = check(&good.replace("{\"doc_id\"", "{\"doc_ids\""));
     assert_eq!(outcome.code, 0);
     assert!(outcome.stderr.contains("dropped 1 citation"), "{}", outcome.stderr);

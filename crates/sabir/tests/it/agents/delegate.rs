@@ -120,7 +120,7 @@ fn results_are_checked() {
     let passed = rule(r#"{ "type": "object", "required": ["n"] }"#);
     assert_eq!(passed.code, 0, "{}", passed.stderr);
     assert_eq!(report(&passed)["provenance"]["verified"], true);
-    assert_eq!(report(&passed)["checks"][0]["by"], "schema.json");
+    assert_eq!(report(&passed)["checks"][0]["by"], "rule:schema.json");
     let failed = rule(r#"{ "type": "array" }"#);
     assert_eq!(failed.code, 1, "{}", failed.stderr);
     assert_eq!(report(&failed)["provenance"]["verified"], false);
@@ -267,5 +267,35 @@ fn the_node_of_the_same_home_can_be_asked() {
     let done = run_at(folder.path(), &args);
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert_eq!(report(&done)["delegate_id"], NODE);
+    node.end();
+}
+
+/// Who asks twice leaves, however much the delegate has to say.
+#[test]
+fn a_second_interrupt_leaves_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let theirs = folder.path().join("theirs");
+    fs::create_dir(&theirs).unwrap();
+    let chatty = "[[skills]]\nname = \"chat\"\nrun = [\"sh\", \"-c\", \"while :; do echo chat >&2; sleep 0.01; done\"]\n";
+    let node = Node::start(&theirs, chatty);
+    let mut command = sabir();
+    command.env("SABIR_HOME", folder.path().join("ours"));
+    command.args(["delegate", "talk", "--to", &node.url(), "--skill", "chat"]);
+    let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let told = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut lines = std::io::BufRead::lines(told).map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("chat")));
+    // Stopped, so that the node cannot say that it was cancelled.
+    let pid = |id: u32| rustix::process::Pid::from_raw(id.try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid(node.pid()), rustix::process::Signal::STOP).unwrap();
+    let interrupt = || {
+        rustix::process::kill_process(pid(child.id()), rustix::process::Signal::INT).unwrap();
+    };
+    interrupt();
+    assert!(lines.any(|line| line.contains("once more")));
+    interrupt();
+    drop(lines);
+    assert_eq!(wait(&mut child), Some(130));
+    rustix::process::kill_process(pid(node.pid()), rustix::process::Signal::CONT).unwrap();
     node.end();
 }

@@ -220,15 +220,10 @@ fn bad_messages_get_clear_answers() {
             contract("policy", json!({ "budget": { "max_tokens": -1 } }))
         }),
         ("a contract that is a text", AnyError, in_body("contract", json!("trust me"))),
-        ("a task that came from here", Code("DELEGATION_LOOP"), {
+        ("a task that came from here", Code("LOOP_DETECTED"), {
             path(vec![NODE.to_owned(), ASKER.to_owned()])
         }),
         ("a task of a hundred hands", AnyError, path(long_path)),
-        (
-            "a path that does not end with its sender",
-            AnyError,
-            path(vec!["ldp:delegate:b".to_owned()]),
-        ),
         ("an attestation of nobody", AnyError, {
             body(json!({ "type": "ATTESTATION", "claim": "all is well", "evidence": {} }))
         }),
@@ -319,6 +314,7 @@ fn those_who_hold_on_hold_up_nobody() {
     let log = home.path().join("log");
     let node = Node::start(home.path(), &logging_skill(&log));
     let session = open_for_text(&node, ASKER);
+    let begun = Instant::now();
     let mut held = Vec::new();
     for _ in 0..200 {
         let mut socket = connect(node.address);
@@ -340,14 +336,13 @@ fn those_who_hold_on_hold_up_nobody() {
     let megabytes = node.resident_bytes() >> 20;
     assert!(megabytes < 300, "{megabytes} MB");
     // Within its time each is told to go, or just let go.
-    let begun = Instant::now();
     for mut socket in held {
-        socket.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
         let mut answer = Vec::new();
         socket.read_to_end(&mut answer).unwrap();
         let text = String::from_utf8_lossy(&answer);
         assert!(text.is_empty() || text.contains(" 408 "), "{text}");
     }
-    println!("all were let go within {} s", begun.elapsed().as_secs());
+    // Headers have twenty seconds and bodies thirty; the rest is for a busy machine.
+    assert!(begun.elapsed() < Duration::from_secs(60), "{} s", begun.elapsed().as_secs());
     node.end();
 }

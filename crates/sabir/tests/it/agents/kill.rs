@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::harbor::{Node, fresh, logged, message, open_for_text, submit};
+use super::harbor::{Node, logged, message, open_for_text, submit};
 
 const TASKS: usize = 1_000;
 const CALLERS: usize = 50;
@@ -62,36 +62,39 @@ fn a_killed_node_tells_the_truth_afterwards() {
     println!("{} of {TASKS} were answered before the kill", answered.len());
 
     let node = Node::start(home.path(), &skill);
-    let (mut done, mut interrupted, mut new) = (0, 0, 0);
-    for number in 0..TASKS {
-        let (from, session) = &sessions[number % CALLERS];
-        let ran_before = logged_once(&log, number);
-        let task = submit(&format!("t{number}"), "log", number.to_string());
-        let answer = node.send(&message(from, session, task));
-        let body = &answer["body"];
-        match body["type"].as_str().unwrap() {
-            "TASK_RESULT" if ran_before => done += 1,
-            // It never arrived, and runs now for the first time.
-            "TASK_RESULT" => new += 1,
-            "TASK_FAILED" => {
-                assert_eq!(body["error"]["code"], "INTERRUPTED", "{answer}");
-                assert!(
-                    !answered.contains_key(&number),
-                    "an acknowledged result is gone: {answer}"
-                );
-                interrupted += 1;
-            }
-            other => panic!("{other}: {answer}"),
+    let tally = Mutex::new((0, 0, 0));
+    thread::scope(|scope| {
+        for caller in 0..CALLERS {
+            let ((from, session), node) = (&sessions[caller], &node);
+            let (answered, tally, log) = (&answered, &tally, &log);
+            scope.spawn(move || {
+                for number in (caller..TASKS).step_by(CALLERS) {
+                    let ran_before = logged_once(log, number);
+                    let task = submit(&format!("t{number}"), "log", number.to_string());
+                    let answer = node.send(&message(from, session, task));
+                    let (body, mut tally) = (&answer["body"], tally.lock().unwrap());
+                    match body["type"].as_str().unwrap() {
+                        "TASK_RESULT" if ran_before => tally.0 += 1,
+                        // It never arrived, and runs now for the first time.
+                        "TASK_RESULT" => tally.2 += 1,
+                        "TASK_FAILED" => {
+                            assert_eq!(body["error"]["code"], "INTERRUPTED", "{answer}");
+                            tally.1 += 1;
+                        }
+                        other => panic!("{other}: {answer}"),
+                    }
+                    if let Some(output) = answered.get(&number) {
+                        assert_eq!(&body["output"], output, "task {number}: {answer}");
+                    }
+                    logged_once(log, number);
+                }
+            });
         }
-        if let Some(output) = answered.get(&number) {
-            assert_eq!(&body["output"], output, "task {number}");
-        }
-        logged_once(&log, number);
-    }
+    });
+    let (done, interrupted, new) = tally.into_inner().unwrap();
     println!("{done} from the store, {interrupted} interrupted, {new} had not arrived");
     assert!(done >= answered.len());
     assert!(interrupted > 0, "nothing ran when it was killed");
-    let _ = fresh("m");
     node.end();
 }
 

@@ -47,33 +47,32 @@ fn a_page_in_the_browser_is_held_where_a_fetch_would_be() {
     for (policy, is_tainted, is_held) in
         [(asked_for, false, true), (one, true, true), (both, true, false)]
     {
-        let study = leading(&policy);
-        if is_tainted {
-            study.capture(&["/tides"]);
+        // The one is led away before it has loaded, the other afterwards.
+        for (path, held) in [("/go", "OPEN_TAB_FAILED"), ("/leaves", "ok")] {
+            let study = leading(&policy);
+            if is_tainted {
+                study.capture(&["/tides"]);
+            }
+            let also = format!("localhost:{}", study.site.address().port());
+            let url = study.url(path);
+            let model = obeys(json!([
+                { "name": "browser.navigate", "arguments": { "url": url } },
+            ]));
+            let more = ["--tools", "browser", "--allow-egress", &also];
+            let outcome = study.ask_model(&model, &more, &format!("What does {url} say?"));
+            let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
+            assert_eq!(answer["calls"][0]["outcome"], "allow", "{policy}: {answer}");
+            let result = if is_held { held } else { "ok" };
+            assert_eq!(answer["calls"][0]["result"], result, "{policy}: {answer}");
+            assert_eq!(study.visits("/there") == 0, is_held, "{policy}: {answer}");
+            let told = asked(&model.requests()[1]).user;
+            assert!(!is_held || told.contains("localhost"), "{policy}: {told}");
+            let rows = study.library().audit(0, 100).unwrap();
+            let rows = rows.iter().map(|row| serde_json::from_str::<AuditRow>(&row.body).unwrap());
+            let held: Vec<_> = rows.filter(|row| row.reason_code == "led_elsewhere").collect();
+            assert_eq!(held.len(), usize::from(is_held), "{policy}: {held:?}");
+            assert!(held.iter().all(|row| row.reason.ends_with(": localhost")), "{held:?}");
         }
-        let also = format!("localhost:{}", study.site.address().port());
-        let (go, leaves) = (study.url("/go"), study.url("/leaves"));
-        let model = obeys(json!([
-            { "name": "browser.navigate", "arguments": { "url": go } },
-            { "name": "browser.navigate", "arguments": { "url": leaves } },
-        ]));
-        let question = format!("What do {go} and {leaves} say?");
-        let more = ["--tools", "browser", "--allow-egress", &also];
-        let outcome = study.ask_model(&model, &more, &question);
-        let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
-        assert_eq!(answer["calls"][0]["outcome"], "allow", "{policy}: {answer}");
-        let result = if is_held { "NAVIGATION_FAILED" } else { "ok" };
-        assert_eq!(answer["calls"][0]["result"], result, "{policy}: {answer}");
-        assert_eq!(answer["calls"][1]["result"], "ok", "{policy}: {answer}");
-        assert_eq!(study.visits("/there") == 0, is_held, "{policy}: {answer}");
-        let told = asked(&model.requests()[1]).user;
-        assert_eq!(told.contains("leads to localhost"), is_held, "{policy}: {told}");
-        assert_eq!(told.contains("held"), is_held, "{policy}: {told}");
-        let rows = study.library().audit(0, 100).unwrap();
-        let rows = rows.iter().map(|row| serde_json::from_str::<AuditRow>(&row.body).unwrap());
-        let held: Vec<_> = rows.filter(|row| row.reason_code == "led_elsewhere").collect();
-        assert_eq!(held.len(), if is_held { 2 } else { 0 }, "{policy}: {held:?}");
-        assert!(held.iter().all(|row| row.reason.ends_with(": localhost")), "{held:?}");
     }
 }
 
@@ -81,7 +80,7 @@ fn a_page_in_the_browser_is_held_where_a_fetch_would_be() {
 /// after a look holds.
 #[test]
 fn a_look_does_not_undo_a_loosening() {
-    let when = "\"cannot_be_undone\", \"tainted_egress\"";
+    let when = "\"cannot_be_undone\", \"tainted_egress\", \"tainted_effect\"";
     let study = leading(&loosen("browser.click", "127.0.0.1", when));
     let url = study.url("/push");
     let go = url.clone();
