@@ -45,7 +45,7 @@ impl Caller {
         settings.patience.tasks = usize::MAX;
         let mut trust = Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown);
         let domain = "default".to_owned();
-        let peer = Peer { domain, keys: vec![key.clone()], secret: None, credentials: Vec::new() };
+        let peer = Peer { domain, keys: vec![*key], secret: None, credentials: Vec::new() };
         trust.add_peer(to, peer);
         let initiator = Initiator::new(settings);
         let mut caller = Self { initiator, key: own, trust, drawn: 0, number, tasks: 0 };

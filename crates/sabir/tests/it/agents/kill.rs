@@ -64,8 +64,8 @@ fn a_killed_node_tells_the_truth_afterwards() {
     let node = Node::start(home.path(), &skill);
     let tally = Mutex::new((0, 0, 0));
     thread::scope(|scope| {
-        for caller in 0..CALLERS {
-            let ((from, session), node) = (&sessions[caller], &node);
+        for (caller, (from, session)) in sessions.iter().enumerate() {
+            let node = &node;
             let (answered, tally, log) = (&answered, &tally, &log);
             scope.spawn(move || {
                 for number in (caller..TASKS).step_by(CALLERS) {

@@ -17,7 +17,7 @@ fn leading(policy: &str) -> Study {
             "/leaves" => Reply::body(
                 200,
                 "text/html",
-                &format!("<title>Here</title><p>Words.</p><script>location = '{there}'</script>"),
+                format!("<title>Here</title><p>Words.</p><script>location = '{there}'</script>"),
             ),
             "/push" => Reply::body(
                 200,
