@@ -69,7 +69,7 @@ pub enum Refusal {
     UnexpectedMessage,
     LimitReached,
     TaskFailed,
-    /// The node died while the task ran, and nobody knows how far it came.
+    /// The node died while the task ran, or was lost sight of: nobody knows how far it came.
     Interrupted,
 }
 

@@ -11,7 +11,7 @@ mod tasks;
 
 use std::collections::{BTreeMap, VecDeque};
 
-pub use port::{ExchangeId, Input, Output, Report, TaskRequest, UpdateOf};
+pub use port::{Arrival, ExchangeId, Input, Output, Report, TaskRequest, UpdateOf};
 pub use settings::{InitiatorSettings, Patience, Signing};
 
 use sending::{Due, Exchange};
@@ -101,13 +101,11 @@ impl Initiator {
                 self.take_answer(exchange, &received, standing, moment);
             }
             (_, Input::Streamed { received, standing }) => self.take_news(&received, standing),
-            (_, Input::TransportFailed { exchange, why }) => {
-                self.attempt_failed(exchange, transport_failed(&why), moment);
+            (_, Input::TransportFailed { exchange, why, arrival }) => {
+                self.attempt_failed(exchange, transport_failed(&why), arrival, moment);
             }
-            (_, Input::TurnedAway { exchange, error }) => {
-                if let Some(exchange) = self.settle(exchange) {
-                    self.refused(&exchange, error, moment);
-                }
+            (_, Input::TurnedAway { exchange, error, arrival }) => {
+                self.turned_away(exchange, error, arrival, moment);
             }
             (Phase::Active, Input::Suspend) => self.suspend(moment),
             (Phase::Suspended, Input::Resume) => self.resume(moment),
@@ -157,9 +155,11 @@ impl Initiator {
 
     /// Ends the session: what is not reported yet has failed.
     fn end(&mut self, error: Option<LdpError>) {
-        for task in std::mem::take(&mut self.tasks).into_keys() {
-            let error = error.clone().unwrap_or_else(over);
-            self.outputs.push_back(Output::Failed { task, error });
+        for task in self.tasks.keys().cloned().collect::<Vec<_>>() {
+            match &error {
+                Some(error) => self.report_lost(&task, error.clone()),
+                None => self.report_failed(&task, over()),
+            }
         }
         self.exchanges.clear();
         self.due.clear();

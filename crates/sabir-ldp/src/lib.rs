@@ -49,8 +49,8 @@ pub use id::{
     ContractId, DelegateId, IdError, MAX_ID_BYTES, MessageId, SessionId, SkillName, TaskId,
 };
 pub use initiator::{
-    ExchangeId, Initiator, InitiatorSettings, Input as InitiatorInput, Output as InitiatorOutput,
-    Patience, Report, Signing, TaskRequest, UpdateOf,
+    Arrival, ExchangeId, Initiator, InitiatorSettings, Input as InitiatorInput,
+    Output as InitiatorOutput, Patience, Report, Signing, TaskRequest, UpdateOf,
 };
 pub use mode::{Negotiated, PayloadMode, negotiate};
 pub use moment::Moment;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::id::{ContractId, DelegateId, SessionId};
 use crate::mode::PayloadMode;
-use crate::read::{Fields, MAX_ENTRIES, list, wire_serde};
+use crate::read::{Fields, MAX_ENTRIES, list, number, wire_serde};
 use crate::time::Stamp;
 use crate::value::Score;
 
@@ -157,7 +157,8 @@ impl Provenance {
             produced_by: fields.required_id("produced_by")?,
             model_version: fields.name("model_version")?.unwrap_or_default(),
             payload_mode_used: fields.mode("payload_mode_used")?.unwrap_or(PayloadMode::Text),
-            confidence: fields.score("confidence")?,
+            // One that is out of range says nothing; the rest is worth as much as before.
+            confidence: fields.read("confidence", number)?.and_then(Score::new),
             verification,
             verified_by: fields.name("verified_by")?,
             session_id: fields.id_or_empty("session_id")?,

@@ -286,7 +286,7 @@ fn provenance() -> Value {
             ("produced_by", id()),
             ("model_version", or_null(text())),
             ("payload_mode_used", mode()),
-            ("confidence", or_null(score())),
+            ("confidence", or_null(json!({ "type": "number" }))),
             ("verified", or_null(flag())),
             ("verification_status", status()),
             ("verified_by", or_null(text())),

@@ -18,12 +18,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sabir_base::text::one_line;
 use sabir_ldp::{
     Contract, ContractId, ContractPolicy, DelegateId, ErrorCategory, FailureKind, FailurePolicy,
-    GivenUp, IdentityCard, LdpError, Plan, PlanInput, PlanOutput, PlanSettings, Refusal, Severity,
-    SkillName, TaskId, TaskOutcome, Timestamp, Verdict, Violation,
+    GivenUp, IdentityCard, LdpError, Plan, PlanInput, PlanOutput, PlanSettings, Provenance,
+    Refusal, Severity, SkillName, TaskId, TaskOutcome, Timestamp, Verdict, Violation,
 };
 use sabir_store::peers::{DelegationStatus, Peers};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -37,7 +39,7 @@ pub use request::{DelegationRequest, Judge, Judgement, Question, TaskInput, Veri
 
 use candidates::{Candidate, Candidates, Ranking};
 use remote::{Job, News, Product, Remote};
-use verify::Claim;
+use verify::{Checked, Claim};
 
 use crate::ldp::client::{Client, NewPin, moment, now};
 
@@ -84,11 +86,23 @@ impl Delegation {
         stop: &CancellationToken,
     ) -> Result<DelegationReport, DelegationError> {
         let started_at = now();
-        let candidates = tokio::select! {
-            candidates = Candidates::gather(self, request, events) => candidates?,
-            () = stop.cancelled() => Candidates::default(),
+        let deadline = request.deadline.map(|after| {
+            started_at.plus_millis(u64::try_from(after.as_millis()).unwrap_or(u64::MAX))
+        });
+        let gathered = within(deadline, stop, Candidates::gather(self, request, events)).await;
+        let (candidates, hindrance) = match gathered {
+            Ok(candidates) => (candidates?, None),
+            Err(error) => (Candidates::default(), Some(error)),
         };
-        let ran = self.run_with(request, &candidates, started_at, events, stop).await;
+        let times = (started_at, deadline);
+        let ran = match hindrance {
+            Some(error) => self.blank_report(request, &candidates).map(|mut report| {
+                report.error = Some(error);
+                report.cost.latency_ms = now().distance_millis(started_at);
+                report
+            }),
+            None => self.run_with(request, &candidates, times, events, stop).await,
+        };
         candidates.close().await;
         let report = ran?;
         let status = match &report.error {
@@ -104,7 +118,7 @@ impl Delegation {
         &self,
         request: &DelegationRequest,
         candidates: &Candidates,
-        started_at: Timestamp,
+        (started_at, deadline): (Timestamp, Option<Timestamp>),
         events: &mpsc::Sender<DelegationEvent>,
         stop: &CancellationToken,
     ) -> Result<DelegationReport, DelegationError> {
@@ -118,7 +132,7 @@ impl Delegation {
                 Some(skill) => skill.clone(),
                 None => candidates.only_skill()?,
             };
-            let job = self.job(request, &report.task_id, &skill)?;
+            let job = self.job(request, &report.task_id, &skill, deadline)?;
             report.skill = Some(skill.clone());
             let Ranking { order, choice, why } = candidates.rank(self, request, &skill).await?;
             report.chosen.why = why;
@@ -263,23 +277,9 @@ impl Delegation {
         report: &mut DelegationReport,
     ) -> Result<Product, LdpError> {
         let Course { request, job, events, stop, .. } = course;
-        let remote = match &candidate.remote {
-            Some(remote) => Arc::clone(remote),
-            None => {
-                let domain = request.trust_domain.as_deref();
-                let (remote, pinned) = self.open(&candidate.address, domain).await?;
-                if let Some(pinned) = pinned {
-                    tell(events, DelegationEvent::KeyPinned(pinned.clone())).await;
-                    report.pinned_keys.push(pinned);
-                }
-                if remote.card().delegate_id != candidate.card.delegate_id {
-                    let (known, now) = (&candidate.card.delegate_id, &remote.card().delegate_id);
-                    let why = format!("{known} was expected there, and {now} answers");
-                    return Err(Refusal::WrongRecipient.error(why));
-                }
-                remote
-            }
-        };
+        let domain = request.trust_domain.as_deref();
+        let reached = self.reach(candidate, domain, (events, &mut report.pinned_keys));
+        let remote = within(deadline_of(job), stop, reached).await.flatten()?;
         let own_stop = stop.child_token();
         let (news, told) = mpsc::channel(64);
         let work = async {
@@ -303,7 +303,35 @@ impl Delegation {
         if candidate.remote.is_none() {
             remote.close().await;
         }
-        performed
+        // Done or not, after the deadline it is worth nothing.
+        match deadline_of(job) {
+            Some(deadline) if performed.is_ok() && now() > deadline => Err(too_late()),
+            _ => performed,
+        }
+    }
+
+    /// The connection to a candidate: the one that is there, or another.
+    async fn reach(
+        &self,
+        candidate: &Candidate,
+        domain: Option<&str>,
+        (events, pinned_keys): (&mpsc::Sender<DelegationEvent>, &mut Vec<NewPin>),
+    ) -> Result<Arc<dyn Remote>, LdpError> {
+        if let Some(remote) = &candidate.remote {
+            return Ok(Arc::clone(remote));
+        }
+        let (remote, pinned) = self.open(&candidate.address, domain).await?;
+        if let Some(pinned) = pinned {
+            tell(events, DelegationEvent::KeyPinned(pinned.clone())).await;
+            pinned_keys.push(pinned);
+        }
+        if remote.card().delegate_id != candidate.card.delegate_id {
+            let (known, now) = (&candidate.card.delegate_id, &remote.card().delegate_id);
+            let why = format!("{known} was expected there, and {now} answers");
+            remote.close().await;
+            return Err(Refusal::WrongRecipient.error(why));
+        }
+        Ok(remote)
     }
 
     /// Takes a result, checks it as the request says, and counts it.
@@ -320,15 +348,21 @@ impl Delegation {
         tell(events, DelegationEvent::Delivered { delegate_id: delegate.clone() }).await;
         let latency = report.attempts.last().map(|attempt| attempt.latency_ms);
         let mut verdict = Verdict::Finished;
-        if let Some(verify) = &request.verify {
+        if let Some(error) = broken_contract(job, &provenance, &output) {
+            verdict = Verdict::of_failure(&error);
+            report.error = Some(error);
+        } else if let Some(verify) = &request.verify {
             let claim = Claim {
                 task: &request.task,
                 output: &output,
-                delegate,
+                card: &candidate.card,
                 address: &candidate.address,
+                deadline: deadline_of(job),
             };
-            let check = self.check(verify, &claim, events, stop).await;
-            verdict = Verdict::Checked { quality: if check.passed { 1.0 } else { 0.0 } };
+            let checked = self.check(verify, &claim, events, stop).await;
+            let Checked { check, pinned, .. } = checked;
+            verdict = checked.verdict;
+            report.pinned_keys.extend(pinned);
             if check.passed {
                 provenance.verification = check.status;
                 provenance.verified_by = Some(check.by.clone());
@@ -394,14 +428,14 @@ impl Delegation {
         request: &DelegationRequest,
         task_id: &str,
         skill: &SkillName,
+        deadline: Option<Timestamp>,
     ) -> Result<Job, DelegationError> {
         let mut chance = moment().ok_or(DelegationError::NoRandomNumbers)?;
         let payload = request.task.payload(skill).map_err(DelegationError::Task)?;
         let no_id = |_| DelegationError::NoRandomNumbers;
         let budget = request.budget;
-        let has_terms = request.deadline.is_some()
-            || budget.max_tokens.is_some()
-            || budget.max_cost_usd.is_some();
+        let has_terms =
+            deadline.is_some() || budget.max_tokens.is_some() || budget.max_cost_usd.is_some();
         let contract = match has_terms {
             false => None,
             true => Some(Contract {
@@ -413,10 +447,7 @@ impl Delegation {
                     budget,
                     ..ContractPolicy::default()
                 },
-                deadline: request.deadline.map(|after| {
-                    let ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-                    now().plus_millis(ms).into()
-                }),
+                deadline: deadline.map(Into::into),
                 created_at: Some(now().into()),
             }),
         };
@@ -481,6 +512,48 @@ async fn until(deadline: Option<Timestamp>, grace: Duration) {
         }
         None => std::future::pending().await,
     }
+}
+
+/// Work that ends with `stop` and with a deadline.
+async fn within<T>(
+    deadline: Option<Timestamp>,
+    stop: &CancellationToken,
+    work: impl Future<Output = T>,
+) -> Result<T, LdpError> {
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Err(Refusal::Cancelled.error("cancelled before it was sent")),
+        done = work => Ok(done),
+        () = until(deadline, Duration::ZERO) => Err(too_late()),
+    }
+}
+
+/// What the delegate's own words say against the contract, where it is to be kept or failed.
+fn broken_contract(job: &Job, provenance: &Provenance, output: &Value) -> Option<LdpError> {
+    let policy = &job.contract.as_ref()?.policy;
+    if policy.failure_policy != FailurePolicy::FailClosed {
+        return None;
+    }
+    let over = |most: Option<u64>, used: Option<u64>| most.zip(used).is_some_and(|(m, u)| u > m);
+    let is_dear = |most: Option<f64>, cost: Option<f64>| most.zip(cost).is_some_and(|(m, c)| c > m);
+    let mut broken = Vec::new();
+    if provenance.contract_satisfied == Some(false) {
+        broken.extend(provenance.contract_violations.iter().map(|it| one_line(it, 100)));
+    }
+    let found = [
+        (over(policy.budget.max_tokens, provenance.tokens_used), Violation::BudgetTokensExceeded),
+        (is_dear(policy.budget.max_cost_usd, provenance.cost_usd), Violation::BudgetCostExceeded),
+    ];
+    broken.extend(found.iter().filter(|it| it.0).map(|it| it.1.wire_name().to_owned()));
+    broken.sort();
+    broken.dedup();
+    if broken.is_empty() && provenance.contract_satisfied != Some(false) {
+        return None;
+    }
+    let why = format!("the delegate did not keep the contract: {}", broken.join(", "));
+    let mut error = Refusal::ContractViolated.error(why.trim_end_matches(": ").to_owned());
+    error.partial_output = Some(output.clone());
+    Some(error)
 }
 
 fn too_late() -> LdpError {

@@ -45,7 +45,12 @@ pub(super) fn open(
     }
     // Whoever came first has installed the same provider: ring is the only one that is linked.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
+    let mut builder = reqwest::Client::builder();
+    // Nobody stands between this machine and itself.
+    if is_loopback(&config.url) {
+        builder = builder.no_proxy();
+    }
+    let client = builder
         .redirect(Policy::custom(stay_at_origin))
         // A kept connection whose last body was not read to its end stalls the next request.
         .pool_max_idle_per_host(0)
@@ -55,6 +60,11 @@ pub(super) fn open(
         .custom_headers(headers)
         .max_sse_event_size(super::child::MAX_MESSAGE);
     Ok(StreamableHttpClientTransport::with_client(client, transport))
+}
+
+fn is_loopback(url: &reqwest::Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|it| it.is_loopback())
 }
 
 fn header_name(name: &str) -> Result<HeaderName, String> {
@@ -73,3 +83,23 @@ fn stay_at_origin(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 }
 
 const MAX_REDIRECTS: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_reached_without_a_proxy() {
+        let near = |url: &str| is_loopback(&reqwest::Url::parse(url).unwrap());
+        for url in
+            ["http://127.0.0.1:1/mcp", "http://localhost/mcp", "http://[::1]:9", "http://127.9.9.9"]
+        {
+            assert!(near(url), "{url}");
+        }
+        for url in
+            ["http://harbor.example", "http://127.0.0.1.example", "http://[::2]", "http://10.0.0.1"]
+        {
+            assert!(!near(url), "{url}");
+        }
+    }
+}

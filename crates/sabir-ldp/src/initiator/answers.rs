@@ -21,9 +21,11 @@ impl Initiator {
         // A second answer, or one that came too late.
         let Some(exchange) = self.settle(id) else { return };
         if let Err(declined) = self.check_sender(received, standing) {
+            self.may_have_arrived(&exchange);
             return self.refused(&exchange, declined.error(), moment);
         }
         if let Err(why) = check_place(received, &exchange) {
+            self.may_have_arrived(&exchange);
             let (step, attempt) = (exchange.step.repeat(), exchange.attempt);
             return self.try_again(step, attempt, super::transport_failed(why), moment);
         }
@@ -107,6 +109,7 @@ impl Initiator {
                 | Step::Suspend,
                 _,
             ) => {
+                self.may_have_arrived(&exchange);
                 let kind = received.envelope.body.message_type();
                 let why =
                     super::transport_failed(&format!("{kind} answers nothing that was asked"));
@@ -124,6 +127,9 @@ impl Initiator {
             (_, Some(Refusal::ReplayDetected | Refusal::LimitReached))
                 if !matches!(exchange.step, Step::Suspend) =>
             {
+                if refusal == Some(Refusal::ReplayDetected) {
+                    self.may_have_arrived(exchange);
+                }
                 self.try_again(exchange.step.repeat(), exchange.attempt, error, moment);
             }
             // Signed with keys that are not the session's any more.
@@ -149,6 +155,10 @@ impl Initiator {
                 ),
             ) => self.task_refused(task, exchange, error, moment),
             (Step::Poll(task), _) => self.report_failed(task, error),
+            // It may have been quicker than the task.
+            (Step::Cancel(task), Some(Refusal::TaskNotFound)) if self.is_submitting(task) => {
+                self.try_again(exchange.step.repeat(), exchange.attempt, error, moment);
+            }
             (Step::Cancel(task), Some(Refusal::TaskNotFound)) => {
                 self.report_failed(task, cancelled());
             }

@@ -39,16 +39,26 @@ pub enum Input {
     TransportFailed {
         exchange: ExchangeId,
         why: String,
+        arrival: Arrival,
     },
-    /// The message was turned away before the delegate read it, and would be again.
+    /// The message was turned away, and would be again.
     TurnedAway {
         exchange: ExchangeId,
         error: LdpError,
+        arrival: Arrival,
     },
     Suspend,
     Resume,
     Close,
     Tick,
+}
+
+/// Whether a message whose answer did not come may have been acted on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Arrival {
+    /// It did not get there, or was refused before it was read.
+    Never,
+    Unknown,
 }
 
 /// A task, with its payload in the richest form that the caller has.

@@ -1,6 +1,6 @@
 //! Messages on their way: numbers, deadlines, and trying again after a pause.
 
-use super::{ExchangeId, Initiator, Output, Phase, Signing};
+use super::{Arrival, ExchangeId, Initiator, Output, Phase, Signing};
 use crate::envelope::{Body, Envelope, Recipient};
 use crate::error::LdpError;
 use crate::id::{MessageId, SessionId, TaskId};
@@ -22,6 +22,7 @@ pub(super) struct Exchange {
     /// The delegate's, at the time.
     pub(super) answer_key: Option<SessionKey>,
     pub(super) epoch: u64,
+    sent_at: Timestamp,
     timeout: (Timestamp, u64),
 }
 
@@ -130,7 +131,8 @@ impl Initiator {
         let keys = agreed.and_then(|agreed| agreed.keys.as_ref());
         let answer_key = keys.map(|keys| keys.responder.clone());
         let epoch = agreed.map_or(0, |agreed| agreed.epoch);
-        let sent = Exchange { step, attempt, session, mode, answer_key, epoch, timeout };
+        let sent_at = self.now;
+        let sent = Exchange { step, attempt, session, mode, answer_key, epoch, sent_at, timeout };
         self.exchanges.insert(exchange, sent);
         let envelope = Box::new(envelope);
         self.outputs.push_back(Output::Send { exchange, envelope, seal, deadline });
@@ -144,14 +146,47 @@ impl Initiator {
     }
 
     /// The exchange came to nothing: the step is taken again after a pause, or has failed.
-    pub(super) fn attempt_failed(&mut self, id: ExchangeId, why: LdpError, moment: &mut Moment) {
+    pub(super) fn attempt_failed(
+        &mut self,
+        id: ExchangeId,
+        why: LdpError,
+        arrival: Arrival,
+        moment: &mut Moment,
+    ) {
         let Some(exchange) = self.settle(id) else { return };
+        if arrival == Arrival::Unknown {
+            self.may_have_arrived(&exchange);
+        }
+        let lasted = self.now.distance_millis(exchange.sent_at);
         let attempt = match &exchange.step {
             // A stream that was cut after it brought something is no failed attempt: it goes on.
-            Step::Submit(task) if self.is_moving(task) => 1,
+            Step::Submit(task) if self.was_cut(task, lasted) => 1,
             _ => exchange.attempt,
         };
         self.try_again(exchange.step.repeat(), attempt, why, moment);
+    }
+
+    /// It would be turned away again.
+    pub(super) fn turned_away(
+        &mut self,
+        id: ExchangeId,
+        error: LdpError,
+        arrival: Arrival,
+        moment: &mut Moment,
+    ) {
+        let Some(exchange) = self.settle(id) else { return };
+        if arrival == Arrival::Unknown {
+            self.may_have_arrived(&exchange);
+        }
+        let step = exchange.step.repeat();
+        match &step {
+            Repeat::Submit(task) | Repeat::Poll(task) | Repeat::Cancel(task)
+                if self.may_run(task) =>
+            {
+                self.give_up(&step, error, moment);
+            }
+            _ => self.refused(&exchange, error, moment),
+        }
     }
 
     pub(super) fn try_again(
@@ -162,10 +197,18 @@ impl Initiator {
         moment: &mut Moment,
     ) {
         let patience = &self.settings.patience;
-        if attempt >= patience.attempts {
+        let (is_twice, cuts) = match &step {
+            Repeat::Submit(task) => {
+                (!self.settings.resubmits && self.may_run(task), self.cuts(task))
+            }
+            _ => (false, 0),
+        };
+        if attempt >= patience.attempts || is_twice {
             return self.give_up(&step, why, moment);
         }
-        let pause = doubled(patience.pause_ms, attempt - 1, patience.longest_pause_ms);
+        // However much each connection brought, one that breaks at once is not to be had at once.
+        let times = (attempt - 1).max(cuts.saturating_sub(1));
+        let pause = doubled(patience.pause_ms, times, patience.longest_pause_ms);
         // Spread, so that those who lost the same server do not come back together.
         let pause = pause / 2 + moment.fresh_below(pause / 2 + 1);
         self.at(self.now.plus_millis(pause), Due::Again(step, attempt + 1));
@@ -178,7 +221,7 @@ impl Initiator {
             match entry.remove() {
                 Due::Timeout(exchange) => {
                     let why = super::transport_failed("no answer in time");
-                    self.attempt_failed(exchange, why, moment);
+                    self.attempt_failed(exchange, why, Arrival::Unknown, moment);
                 }
                 Due::Again(step, attempt) => self.repeat(step, attempt, moment),
                 Due::GiveUp(task) => self.deadline_passed(&task, moment),
@@ -209,9 +252,13 @@ impl Initiator {
     fn give_up(&mut self, step: &Repeat, why: LdpError, moment: &mut Moment) {
         match step {
             Repeat::Hello | Repeat::Propose(_) => self.end(Some(why)),
-            Repeat::Submit(task) | Repeat::Poll(task) | Repeat::Cancel(task) => {
-                self.report_failed(task, why);
+            Repeat::Submit(task) | Repeat::Poll(task) => {
+                if self.may_run(task) {
+                    self.send_cancel(task, self.settings.patience.attempts, moment);
+                }
+                self.report_lost(task, why);
             }
+            Repeat::Cancel(task) => self.report_lost(task, why),
             // The delegate will let the session expire.
             Repeat::Close => self.end(None),
             Repeat::Suspend => self.not_suspended(why, moment),

@@ -23,6 +23,9 @@ pub struct InitiatorSettings {
     pub trust_domain: Option<String>,
     pub required_trust_domain: Option<String>,
     pub patience: Patience,
+    /// Whether the delegate does a task once that comes twice under the same id. Others are sent a
+    /// task again only if it surely did not arrive.
+    pub resubmits: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +86,7 @@ impl InitiatorSettings {
             trust_domain: None,
             required_trust_domain: None,
             patience: Patience::default(),
+            resubmits: true,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Tasks on their way: sent, asked after, cancelled, and reported once.
 
 use super::port::{Report, TaskRequest};
-use super::sending::{Due, Repeat, Step, doubled};
+use super::sending::{Due, Exchange, Repeat, Step, doubled};
 use super::{Initiator, Output, Phase};
 use crate::contract::Violation;
 use crate::envelope::{Body, Cancellation, Outcome, STATUS_QUERY, Submission, Update};
@@ -23,8 +23,12 @@ pub(super) struct Task {
     polls: u32,
     /// The number of the last update that was told.
     told: u64,
-    /// Something was told since it was sent last.
+    /// Something new was told since it was sent last.
     is_moving: bool,
+    /// How often in a row its stream broke soon.
+    cuts: u32,
+    /// The delegate may have begun with it: nobody else must be given it.
+    may_run: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +68,8 @@ impl Initiator {
             polls: 0,
             told: 0,
             is_moving: false,
+            cuts: 0,
+            may_run: false,
         };
         self.tasks.insert(task.clone(), waiting);
         self.send_task(&task, 1, moment);
@@ -71,12 +77,16 @@ impl Initiator {
 
     /// Sends a task in the mode that the session is in, or in the next that can say it.
     pub(super) fn send_task(&mut self, task: &TaskId, attempt: u32, moment: &mut Moment) {
-        let phase = self.phase;
+        let (phase, resubmits) = (self.phase, self.settings.resubmits);
         let Some(waiting) = self.tasks.get_mut(task) else { return };
         let (Phase::Active, Some(agreed)) = (phase, &self.agreed) else {
             waiting.phase = TaskPhase::Waiting;
             return;
         };
+        if waiting.may_run && !resubmits {
+            waiting.phase = TaskPhase::Under;
+            return self.poll(task, attempt, moment);
+        }
         let mut sayable = None;
         for mode in agreed.modes.iter().skip(agreed.at) {
             if let Ok(payload) = waiting.request.payload.to_mode(*mode) {
@@ -170,18 +180,46 @@ impl Initiator {
     /// Passes an update on, once.
     pub(super) fn tell(&mut self, update: &Update) {
         let Some(known) = self.tasks.get_mut(&update.task_id) else { return };
+        known.may_run = true;
         if let Some(seq) = update.seq {
             if seq <= known.told {
                 return;
             }
             known.told = seq;
+            // Without a number it may be the same again.
+            known.is_moving = true;
         }
-        known.is_moving = true;
         self.outputs.push_back(Output::Progress(update.clone().into()));
     }
 
-    pub(super) fn is_moving(&self, task: &TaskId) -> bool {
-        self.tasks.get(task).is_some_and(|known| known.is_moving)
+    /// Counts that what carried a task broke off after so long; whether it had brought something.
+    pub(super) fn was_cut(&mut self, task: &TaskId, lasted_ms: u64) -> bool {
+        let is_soon = lasted_ms < self.settings.patience.longest_pause_ms;
+        let Some(known) = self.tasks.get_mut(task) else { return false };
+        known.cuts = if is_soon { known.cuts.saturating_add(1) } else { 1 };
+        known.is_moving
+    }
+
+    pub(super) fn cuts(&self, task: &TaskId) -> u32 {
+        self.tasks.get(task).map_or(0, |known| known.cuts)
+    }
+
+    /// Nobody can tell what became of a message. If it was a task, it may be done by now.
+    pub(super) fn may_have_arrived(&mut self, exchange: &Exchange) {
+        if let Step::Submit(task) = &exchange.step
+            && let Some(known) = self.tasks.get_mut(task)
+        {
+            known.may_run = true;
+        }
+    }
+
+    pub(super) fn may_run(&self, task: &TaskId) -> bool {
+        self.tasks.get(task).is_some_and(|known| known.may_run) || self.is_submitting(task)
+    }
+
+    pub(super) fn is_submitting(&self, task: &TaskId) -> bool {
+        let mut steps = self.exchanges.values().map(|exchange| &exchange.step);
+        steps.any(|step| matches!(step, Step::Submit(other) if other == task))
     }
 
     pub(super) fn deadline_passed(&mut self, task: &TaskId, moment: &mut Moment) {
@@ -194,7 +232,17 @@ impl Initiator {
         self.report_failed(task, Refusal::ContractViolated.error(error));
     }
 
+    /// The way to the delegate failed. A task that it may have begun with is not to be given to
+    /// somebody else.
+    pub(super) fn report_lost(&mut self, task: &TaskId, why: LdpError) {
+        let why = if self.may_run(task) { interrupted(&why) } else { why };
+        self.report_failed(task, why);
+    }
+
     pub(super) fn report_failed(&mut self, task: &TaskId, error: LdpError) {
+        // Codes that allow another try are about messages and sessions, never about what was done.
+        let is_about_way = error.refusal().is_some_and(Refusal::is_retryable);
+        let error = if is_about_way && self.may_run(task) { interrupted(&error) } else { error };
         if self.tasks.remove(task).is_some() {
             self.outputs.push_back(Output::Failed { task: task.clone(), error });
         }
@@ -216,4 +264,9 @@ impl Initiator {
             self.outputs.push_back(Output::Done(Box::new(report)));
         }
     }
+}
+
+fn interrupted(why: &LdpError) -> LdpError {
+    let LdpError { code, message, .. } = why;
+    Refusal::Interrupted.error(format!("it was sent, and may have been done ({code}: {message})"))
 }

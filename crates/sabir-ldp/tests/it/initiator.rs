@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use sabir_ldp::{
-    ExchangeId, InitiatorInput, Payload, PayloadMode, Signing, SkillName, TaskId, TaskRequest,
-    Timestamp,
+    Arrival, ExchangeId, InitiatorInput, Payload, PayloadMode, Signing, SkillName, TaskId,
+    TaskRequest, Timestamp,
 };
 use serde_json::{Value, json};
 
@@ -61,6 +61,37 @@ fn submitted(modes: &[&str]) -> Client {
     say(&mut client, accept(modes));
     client.handle(request("t", &frame()), START);
     client
+}
+
+fn lose(client: &mut Client, exchange: ExchangeId, arrival: Arrival, now: u64) {
+    let why = "lost".to_owned();
+    client.handle(InitiatorInput::TransportFailed { exchange, why, arrival }, now);
+}
+
+/// The same with a delegate that does a task as often as it comes.
+fn submitted_once(modes: &[&str]) -> Client {
+    let mut client = Client::with(CALLER, Signing::Unsigned, |settings| settings.resubmits = false);
+    client.handle(InitiatorInput::Begin, START);
+    say(&mut client, json!({ "type": "CAPABILITY_MANIFEST", "capabilities": [] }));
+    say(&mut client, accept(modes));
+    client.handle(request("t", &frame()), START);
+    client
+}
+
+/// What is sent while nobody answers any more.
+fn kinds_until_quiet(client: &mut Client, mut now: u64) -> Vec<String> {
+    let mut kinds = Vec::new();
+    for _ in 0..20 {
+        while !client.outbox.is_empty() {
+            let (exchange, message) = sent(client);
+            kinds.push(message["body"]["type"].as_str().unwrap().to_owned());
+            lose(client, exchange, Arrival::Unknown, now);
+        }
+        let Some(wake) = client.machine.next_wake() else { break };
+        now = now.max(wake.millis());
+        client.handle(InitiatorInput::Tick, now);
+    }
+    kinds
 }
 
 fn failed(code: &str, message: &str) -> Value {
@@ -172,8 +203,7 @@ fn what_is_lost_is_sent_again_under_the_same_task_id() {
     while report(&client).is_none() {
         let (exchange, message) = sent(&mut client);
         messages.push(message);
-        let why = "connection refused".to_owned();
-        client.handle(InitiatorInput::TransportFailed { exchange, why }, now);
+        lose(&mut client, exchange, Arrival::Never, now);
         let Some(wake) = client.machine.next_wake() else { break };
         pauses.push(wake.millis() - now);
         now = wake.millis();
@@ -199,8 +229,7 @@ fn a_stream_that_moves_is_taken_up_again() {
         assert_eq!(question["body"]["type"], "TASK_SUBMIT");
         let news = json!({ "type": "TASK_UPDATE", "task_id": "t", "seq": seq });
         client.hear(exchange, &answer(&question, news), now);
-        let why = "cut".to_owned();
-        client.handle(InitiatorInput::TransportFailed { exchange, why }, now);
+        lose(&mut client, exchange, Arrival::Unknown, now);
         now = client.machine.next_wake().unwrap().millis();
         client.handle(InitiatorInput::Tick, now);
     }
@@ -214,9 +243,137 @@ fn what_is_turned_away_is_not_sent_again() {
     let mut client = submitted(&["text"]);
     let (exchange, _) = sent(&mut client);
     let error = sabir_ldp::Refusal::TaskFailed.error("401");
-    client.handle(InitiatorInput::TurnedAway { exchange, error }, START);
+    let arrival = Arrival::Never;
+    client.handle(InitiatorInput::TurnedAway { exchange, error, arrival }, START);
     assert_eq!(report(&client), Some(Err("TASK_FAILED")));
     assert_eq!(client.machine.next_wake(), None);
+}
+
+/// LD-M46
+#[test]
+fn a_task_that_may_run_is_not_sent_again_to_who_does_it_twice() {
+    let working = json!({ "type": "TASK_UPDATE", "task_id": "t", "progress": 0.5 });
+    let mut other = result(false);
+    other["task_id"] = json!("t-other");
+    let unfit = json!({ "type": "SESSION_CLOSE", "reason": "no" });
+    let replayed = failed("REPLAY_DETECTED", "seen");
+    for answered in [None, Some(working), Some(other), Some(unfit), Some(replayed)] {
+        let mut client = submitted_once(&["text"]);
+        let (exchange, question) = sent(&mut client);
+        assert_eq!(question["body"]["type"], "TASK_SUBMIT");
+        match &answered {
+            None => lose(&mut client, exchange, Arrival::Unknown, START),
+            Some(body) => client.take(exchange, &answer(&question, body.clone()), START),
+        }
+        let kinds = kinds_until_quiet(&mut client, START);
+        assert!(!kinds.contains(&"TASK_SUBMIT".to_owned()), "{answered:?}: {kinds:?}");
+        assert_eq!(kinds.last().unwrap(), "TASK_CANCEL", "{answered:?}");
+        assert_eq!(report(&client), Some(Err("INTERRUPTED")), "{answered:?}");
+    }
+    // What surely did not arrive may be sent again, and what was refused.
+    for refused in [None, Some(failed("LIMIT_REACHED", "full")), Some(failed("FRAME_INVALID", ""))]
+    {
+        let mut client = submitted_once(&["semantic_frame", "text"]);
+        let (exchange, question) = sent(&mut client);
+        match refused {
+            None => lose(&mut client, exchange, Arrival::Never, START),
+            Some(body) => client.take(exchange, &answer(&question, body), START),
+        }
+        if let Some(wake) = client.machine.next_wake().filter(|_| client.outbox.is_empty()) {
+            client.handle(InitiatorInput::Tick, wake.millis());
+        }
+        say(&mut client, result(false));
+        assert_eq!(report(&client), Some(Ok("out")));
+    }
+}
+
+/// LD-M46: a task whose session was lost while it ran.
+#[test]
+fn a_running_task_is_not_begun_again_in_another_session() {
+    let mut client = submitted_once(&["text"]);
+    say(&mut client, json!({ "type": "TASK_UPDATE", "task_id": "t" }));
+    let wake = client.machine.next_wake().unwrap();
+    client.handle(InitiatorInput::Tick, wake.millis());
+    say(&mut client, failed("SESSION_EXPIRED", "gone"));
+    say(&mut client, accept(&["text"]));
+    let asked = say(&mut client, failed("TASK_NOT_FOUND", "never heard of it"));
+    assert_eq!(asked["body"]["message"], "status_query");
+    let cancel = say(&mut client, failed("TASK_NOT_FOUND", "never heard of it"));
+    assert_eq!(cancel["body"]["type"], "TASK_CANCEL");
+    assert_eq!(report(&client), Some(Err("INTERRUPTED")));
+}
+
+/// LD-M46: somebody else must not be given a task that may be done already.
+#[test]
+fn a_task_that_was_lost_sight_of_is_interrupted() {
+    let mut client = submitted(&["text"]);
+    let kinds = kinds_until_quiet(&mut client, START);
+    assert_eq!(kinds.iter().filter(|kind| *kind == "TASK_SUBMIT").count(), 5);
+    assert_eq!(report(&client), Some(Err("INTERRUPTED")));
+    for arrival in [Arrival::Unknown, Arrival::Never] {
+        let mut client = submitted(&["text"]);
+        let (exchange, _) = sent(&mut client);
+        let mut error = sabir_ldp::Refusal::TaskFailed.error("no");
+        (error.code, error.retryable) = ("HTTP_403".to_owned(), true);
+        client.handle(InitiatorInput::TurnedAway { exchange, error, arrival }, START);
+        let code = if arrival == Arrival::Unknown { "INTERRUPTED" } else { "HTTP_403" };
+        assert_eq!(report(&client), Some(Err(code)));
+    }
+    // Refused after a copy may have been taken.
+    let mut client = submitted(&["text"]);
+    let (exchange, _) = sent(&mut client);
+    lose(&mut client, exchange, Arrival::Unknown, START);
+    client.handle(InitiatorInput::Tick, START + 1_000);
+    say(&mut client, failed("TIMESTAMP_OUT_OF_WINDOW", "late"));
+    assert_eq!(report(&client), Some(Err("INTERRUPTED")));
+}
+
+/// LD-M47
+#[test]
+fn a_cancellation_that_was_quicker_than_its_task_is_repeated() {
+    let mut client = submitted(&["text"]);
+    let submit = sent(&mut client);
+    client.handle(InitiatorInput::Cancel { task: TaskId::new("t").unwrap() }, START);
+    say(&mut client, failed("TASK_NOT_FOUND", "never heard of it"));
+    assert_eq!(report(&client), None);
+    client.handle(InitiatorInput::Tick, START + 1_000);
+    let (exchange, again) = sent(&mut client);
+    assert_eq!(again["body"]["type"], "TASK_CANCEL");
+    // The task was quicker after all.
+    client.take(submit.0, &answer(&submit.1, result(false)), START + 1_000);
+    client.take(exchange, &answer(&again, failed("TASK_NOT_FOUND", "over")), START + 1_000);
+    assert_eq!(report(&client), Some(Ok("out")));
+}
+
+/// LD-M38: a stream that says the same again and again, and one that breaks after each new word.
+#[test]
+fn a_stream_that_breaks_again_and_again_is_not_taken_up_at_once() {
+    for numbered in [true, false] {
+        let mut client = submitted(&["text"]);
+        let mut now = START;
+        let mut pauses = Vec::new();
+        for seq in 1..=30 {
+            if report(&client).is_some() {
+                break;
+            }
+            let (exchange, question) = sent(&mut client);
+            let mut news = json!({ "type": "TASK_UPDATE", "task_id": "t", "message": "still" });
+            if numbered {
+                news["seq"] = seq.into();
+            }
+            client.hear(exchange, &answer(&question, news), now);
+            lose(&mut client, exchange, Arrival::Unknown, now);
+            let Some(wake) = client.machine.next_wake() else { break };
+            pauses.push(wake.millis() - now);
+            now = wake.millis();
+            client.handle(InitiatorInput::Tick, now);
+        }
+        match numbered {
+            // Half of the longest pause, at least.
+            true => assert!(pauses.last().unwrap() >= &5_000, "{pauses:?}"),
+            false => assert_eq!(report(&client), Some(Err("INTERRUPTED"))),
+        }
+    }
 }
 
 /// LD-M39

@@ -77,14 +77,15 @@ impl A2aRemote {
     async fn run(&self, job: &Job, news: &mpsc::Sender<News>, id: &mut Option<String>) -> Ended {
         let request = request(job);
         if !self.streams {
-            return match self.client.send_message(&request).await? {
+            return match in_time(SEND, self.client.send_message(&request)).await? {
                 SendMessageResponse::Message(message) => Ok(said(message.parts)),
                 SendMessageResponse::Task(task) => self.see_through(task, job, news, id).await,
             };
         }
-        let mut stream = self.client.send_streaming_message(&request).await?;
+        let mut stream = in_time(SEND, self.client.send_streaming_message(&request)).await?;
         let mut parts = Collected::default();
-        while let Some(event) = stream.next().await {
+        // One that is silent for long is asked instead.
+        while let Ok(Some(event)) = tokio::time::timeout(SILENCE, stream.next()).await {
             match event {
                 Ok(StreamResponse::Message(message)) => return Ok(said(message.parts)),
                 Ok(StreamResponse::Task(task)) => {
@@ -99,6 +100,9 @@ impl A2aRemote {
                     *id = Some(update.task_id);
                     let more = update.append == Some(true);
                     parts.add(update.artifact.artifact_id, update.artifact.parts, more);
+                    if parts.bytes > MAX_OUTPUT_BYTES {
+                        return Err(failed("the agent's output is longer than 16 MiB"));
+                    }
                 }
                 Ok(StreamResponse::StatusUpdate(update)) => {
                     *id = Some(update.task_id);
@@ -117,7 +121,7 @@ impl A2aRemote {
                 let task = self.look(&task).await?;
                 self.see_through(task, job, news, id).await
             }
-            None => Err(failed("the stream ended before it said anything")),
+            None => Err(interrupted("the stream ended before it said anything")),
         }
     }
 
@@ -139,16 +143,16 @@ impl A2aRemote {
             match self.look(&task.id).await {
                 Ok(seen) if seen.id == task.id => (task, failures) = (seen, 0),
                 Ok(_) => return Err(failed("the agent answered about another task")),
-                Err(error) if failures == MOST_FAILURES => return Err(error.into()),
+                Err(fault) if failures == MOST_FAILURES => return Err(fault),
                 Err(_) => failures += 1,
             }
         }
         end(task)
     }
 
-    async fn look(&self, task: &str) -> Result<Task, A2AError> {
+    async fn look(&self, task: &str) -> Result<Task, Fault> {
         let request = GetTaskRequest { id: task.to_owned(), history_length: Some(0), tenant: None };
-        self.client.get_task(&request).await
+        in_time(ANSWER, self.client.get_task(&request)).await
     }
 }
 
@@ -221,6 +225,22 @@ fn failed(why: &str) -> Fault {
     Refusal::TaskFailed.error(why).into()
 }
 
+/// Nobody knows what became of the task, so that nobody else is to be given it.
+fn interrupted(why: &str) -> Fault {
+    Refusal::Interrupted.error(why).into()
+}
+
+/// An answer that does not come is none.
+async fn in_time<T>(
+    patience: Duration,
+    call: impl Future<Output = Result<T, A2AError>>,
+) -> Result<T, Fault> {
+    match tokio::time::timeout(patience, call).await {
+        Ok(answered) => Ok(answered?),
+        Err(_) => Err(interrupted("the agent did not answer in time")),
+    }
+}
+
 fn request(job: &Job) -> SendMessageRequest {
     let part = match &job.input {
         TaskInput::Text(text) => Part::text(text),
@@ -291,25 +311,42 @@ fn judge(status: &TaskStatus, parts: Vec<Part>) -> Ended {
 
 /// Artifacts as they come in pieces, in the order of their first.
 #[derive(Default)]
-struct Collected(Vec<(String, Vec<Part>)>);
+struct Collected {
+    artifacts: Vec<(String, Vec<Part>)>,
+    /// How long everything is that came, also what was replaced since.
+    bytes: usize,
+}
 
 impl Collected {
     fn of(task: &Task) -> Self {
         let artifacts = task.artifacts.iter().flatten();
-        Self(artifacts.map(|it| (it.artifact_id.clone(), it.parts.clone())).collect())
+        let artifacts = artifacts.map(|it| (it.artifact_id.clone(), it.parts.clone())).collect();
+        Self { artifacts, bytes: 0 }
     }
 
     fn add(&mut self, id: String, parts: Vec<Part>, more: bool) {
-        match self.0.iter_mut().find(|(known, _)| *known == id) {
+        self.bytes = parts.iter().map(weight).fold(self.bytes + id.len(), usize::saturating_add);
+        match self.artifacts.iter_mut().find(|(known, _)| *known == id) {
             Some((_, kept)) if more => kept.extend(parts),
             Some((_, kept)) => *kept = parts,
-            None => self.0.push((id, parts)),
+            None => self.artifacts.push((id, parts)),
         }
     }
 
     fn into_parts(self) -> Vec<Part> {
-        self.0.into_iter().flat_map(|(_, parts)| parts).collect()
+        self.artifacts.into_iter().flat_map(|(_, parts)| parts).collect()
     }
+}
+
+/// About how much memory a part takes.
+fn weight(part: &Part) -> usize {
+    let content = match &part.content {
+        PartContent::Text(text) => text.len(),
+        PartContent::Data(value) => value.to_string().len(),
+        PartContent::Url(url) => url.len(),
+        PartContent::Raw(bytes) => bytes.len(),
+    };
+    content + size_of::<Part>()
 }
 
 /// Texts are one text, one piece of data is itself, and what is mixed is a list.
@@ -343,6 +380,11 @@ fn is_there(interface: &AgentInterface, base: &Base) -> bool {
 
 const AGENT_CARD: &str = "/.well-known/agent-card.json";
 const MAX_CARD_BYTES: usize = 1024 * 1024;
+/// An agent may do the whole task before it answers.
+const SEND: Duration = Duration::from_secs(600);
+const ANSWER: Duration = Duration::from_secs(40);
+const SILENCE: Duration = Duration::from_secs(60);
+const MAX_OUTPUT_BYTES: usize = 16 * 1024 * 1024;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const MOST_FAILURES: u32 = 4;

@@ -9,9 +9,9 @@ use crate::ldp::client::{AddressError, Base, PlainHttp};
 pub enum Address {
     /// `ldp://`, `https://`, `http://`
     Ldp(Base),
-    /// `a2a://`
+    /// `a2a://`, or `a2a+http://` without TLS
     A2a(Base),
-    /// `mcp://`, over streamable HTTP
+    /// `mcp://` over streamable HTTP, or `mcp+http://` without TLS
     Mcp(Base),
     /// `mcp+stdio:` and a command: a program that speaks MCP over its standard streams.
     McpCommand(Vec<String>),
@@ -23,12 +23,26 @@ impl Address {
         match scheme.to_ascii_lowercase().as_str() {
             "a2a" => Ok(Self::A2a(other(text, "a2a", plain)?)),
             "mcp" => Ok(Self::Mcp(other(text, "mcp", plain)?)),
+            // The scheme says itself that there is no TLS.
+            "a2a+http" => Ok(Self::A2a(Base::parse(&format!("http:{rest}"), plain)?)),
+            "mcp+http" => Ok(Self::Mcp(Base::parse(&format!("http:{rest}"), plain)?)),
             "mcp+stdio" => {
                 let words = split_words(rest).filter(|words| !words.is_empty());
                 words.map(Self::McpCommand).ok_or(AddressError::NoCommand)
             }
             _ => Base::parse(text, plain).map(Self::Ldp),
         }
+    }
+
+    /// Whether both lead to the same server or program, whatever protocol is spoken to it.
+    pub(super) fn is_same_place(&self, other: &Self) -> bool {
+        let place = |address: &Self| {
+            let base = address.base()?;
+            // One machine has several names for itself.
+            let host = base.url().host_str().filter(|_| !base.is_near()).map(str::to_owned);
+            Some((host, base.url().port_or_known_default()))
+        };
+        self == other || place(self).is_some_and(|it| place(other) == Some(it))
     }
 
     /// Where it leads over HTTP.
@@ -48,12 +62,28 @@ impl fmt::Display for Address {
             Self::Mcp(base) => ("mcp", base),
             Self::McpCommand(words) => {
                 f.write_str("mcp+stdio:")?;
+                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
                 return f.write_str(&words.join(" "));
             }
         };
         let rest = base.as_str().split_once("://").map_or("", |(_, rest)| rest);
-        write!(f, "{scheme}://{rest}")
+        // What is kept leads to the same place when nobody says any more that plain HTTP is meant.
+        match base.is_private() {
+            true => write!(f, "{scheme}://{rest}"),
+            false => write!(f, "{scheme}+http://{rest}"),
+        }
     }
+}
+
+/// A word as [`split_words`] reads it as one.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| !c.is_whitespace() && c != '"' && c != '\'';
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    // What has both quotes is made of pieces.
+    let pieces = word.split('\'').map(|piece| format!("'{piece}'"));
+    pieces.collect::<Vec<_>>().join("\"'\"")
 }
 
 fn other(text: &str, scheme: &str, plain: PlainHttp) -> Result<Base, AddressError> {
@@ -110,5 +140,50 @@ mod tests {
         let shown = |text| Address::parse(text, PlainHttp::LoopbackOnly).unwrap().to_string();
         assert_eq!(shown("a2a://127.0.0.1:9/x"), "a2a://127.0.0.1:9/x");
         assert_eq!(shown("mcp://harbor.example"), "mcp://harbor.example/");
+    }
+
+    /// LD-C35
+    #[test]
+    fn what_is_kept_leads_to_the_same_place() {
+        let plain = |text| Address::parse(text, PlainHttp::Anywhere).unwrap();
+        for (text, kept) in [
+            ("a2a://harbor.example/x", "a2a+http://harbor.example/x"),
+            ("mcp://harbor.example:8080", "mcp+http://harbor.example:8080/"),
+            ("ldp://harbor.example", "http://harbor.example/"),
+            ("a2a://127.0.0.1:80/x", "a2a://127.0.0.1/x"),
+            ("mcp://localhost:443", "mcp://localhost:443/"),
+            ("mcp+stdio:sh -c 'a b'", "mcp+stdio:sh -c 'a b'"),
+        ] {
+            assert_eq!(plain(text).to_string(), kept);
+            assert_eq!(Address::parse(kept, PlainHttp::LoopbackOnly).unwrap(), plain(text));
+        }
+    }
+
+    proptest::proptest! {
+        /// LD-C35
+        #[test]
+        fn a_command_is_kept_word_for_word(
+            words in proptest::collection::vec("(?s)[a-c'\" \t\n\\\\$é]{0,8}", 1..6),
+        ) {
+            let command = Address::McpCommand(words);
+            let again = Address::parse(&command.to_string(), PlainHttp::LoopbackOnly).unwrap();
+            proptest::prop_assert_eq!(again, command);
+        }
+    }
+
+    /// LD-C27
+    #[test]
+    fn one_server_is_one_place() {
+        let same = |one, other| {
+            let read = |text| Address::parse(text, PlainHttp::LoopbackOnly).unwrap();
+            read(one).is_same_place(&read(other))
+        };
+        assert!(same("ldp://127.0.0.1:9", "http://localhost:9"));
+        assert!(same("a2a://127.0.0.1:9/a", "mcp://[::1]:9/b"));
+        assert!(same("https://harbor.example", "a2a://harbor.example:443/x"));
+        assert!(!same("ldp://127.0.0.1:9", "ldp://127.0.0.1:10"));
+        assert!(!same("https://harbor.example", "https://quay.example"));
+        assert!(!same("mcp+stdio:a", "mcp+stdio:b"));
+        assert!(same("mcp+stdio:a", "mcp+stdio:'a'"));
     }
 }

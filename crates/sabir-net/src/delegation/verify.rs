@@ -6,8 +6,9 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::process::Pid;
 use sabir_base::text::one_line;
-use sabir_ldp::{DelegateId, LdpError, Refusal, VerificationStatus};
+use sabir_ldp::{IdentityCard, LdpError, Refusal, Timestamp, Verdict, VerificationStatus};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
@@ -15,21 +16,43 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::address::Address;
-use super::candidates::Candidates;
+use super::candidates::{Candidate, Candidates};
 use super::remote::{Job, Remote};
 use super::report::{Check, DelegationEvent};
 use super::request::{Question, TaskInput, Verify};
-use super::{Delegation, DelegationRequest, tell};
-use crate::ldp::client::moment;
+use super::{Delegation, DelegationRequest, tell, too_late, until, within};
+use crate::ldp::client::{NewPin, moment, now};
 
 /// What is checked.
 pub(super) struct Claim<'a> {
     pub(super) task: &'a TaskInput,
     pub(super) output: &'a Value,
     /// Who made it.
-    pub(super) delegate: &'a DelegateId,
+    pub(super) card: &'a IdentityCard,
     pub(super) address: &'a Address,
+    /// Until when it is worth something.
+    pub(super) deadline: Option<Timestamp>,
 }
+
+/// What came of a check.
+pub(super) struct Checked {
+    pub(super) check: Check,
+    /// What it says about who made the result.
+    pub(super) verdict: Verdict,
+    /// Keys of who was asked, if they are new.
+    pub(super) pinned: Vec<NewPin>,
+}
+
+/// Why a result is not verified.
+#[derive(Debug, PartialEq)]
+enum Unmet {
+    Failed(String),
+    /// That is not the fault of who made it.
+    NotChecked(String),
+}
+
+/// What a check found: that it passed and perhaps a word about it, or why not.
+type Found = Result<Option<String>, Unmet>;
 
 impl Delegation {
     pub(super) async fn check(
@@ -38,7 +61,8 @@ impl Delegation {
         claim: &Claim<'_>,
         events: &mpsc::Sender<DelegationEvent>,
         stop: &CancellationToken,
-    ) -> Check {
+    ) -> Checked {
+        let mut pinned = Vec::new();
         let (status, by) = match verify {
             Verify::Rule { name, .. } => (VerificationStatus::ToolVerified, format!("rule:{name}")),
             Verify::Tool { command } => {
@@ -61,44 +85,48 @@ impl Delegation {
             Verify::Tool { command } => {
                 let found = tokio::select! {
                     found = check_tool(command, claim.output) => found,
-                    () = stop.cancelled() => Err("cancelled".to_owned()),
+                    () = stop.cancelled() => not_checked("cancelled"),
                 };
                 Ok((by.clone(), found))
             }
             Verify::Peer { to, skill } => {
-                let asked = self.ask_peer((to.as_ref(), skill), claim, events, stop);
+                let asked = self.ask_peer((to.as_ref(), skill), claim, (events, &mut pinned), stop);
                 Box::pin(asked).await
             }
             Verify::Human(judge) => {
                 let question = Question {
                     task: claim.task.to_text(),
                     output: claim.output.clone(),
-                    delegate: claim.delegate.clone(),
+                    delegate: claim.card.delegate_id.clone(),
                 };
-                let judgement = tokio::select! {
-                    judgement = judge.judge(&question) => judgement,
-                    () = stop.cancelled() => super::request::Judgement {
-                        passed: false,
-                        detail: Some("cancelled".to_owned()),
+                let found = tokio::select! {
+                    judgement = judge.judge(&question) => match judgement.passed {
+                        true => Ok(judgement.detail),
+                        false => {
+                            let why = judgement.detail.unwrap_or_else(|| "refused".to_owned());
+                            Err(Unmet::Failed(why))
+                        }
                     },
+                    () = stop.cancelled() => not_checked("cancelled"),
                 };
-                let detail = judgement.detail;
-                Ok((
-                    by.clone(),
-                    match judgement.passed {
-                        true => Ok(detail),
-                        false => Err(detail.unwrap_or_else(|| "refused".to_owned())),
-                    },
-                ))
+                Ok((by.clone(), found))
             }
         };
-        let (by, found) = found.unwrap_or_else(|error: LdpError| (by, Err(error.message)));
+        let unasked = |error: LdpError| (by, Err(Unmet::NotChecked(error.message)));
+        let (by, found) = found.unwrap_or_else(unasked);
+        let verdict = match &found {
+            Ok(_) => Verdict::Checked { quality: 1.0 },
+            Err(Unmet::Failed(_)) => Verdict::Checked { quality: 0.0 },
+            Err(Unmet::NotChecked(_)) => Verdict::Finished,
+        };
         let check = match found {
             Ok(detail) => Check { status, by, passed: true, detail },
-            Err(why) => Check { status, by, passed: false, detail: Some(one_line(&why, 1000)) },
+            Err(Unmet::Failed(why) | Unmet::NotChecked(why)) => {
+                Check { status, by, passed: false, detail: Some(one_line(&why, 1000)) }
+            }
         };
         tell(events, DelegationEvent::Checked(check.clone())).await;
-        check
+        Checked { check, verdict, pinned }
     }
 
     /// Asks another delegate, which says `true`, or an object with `passed` and perhaps `reason`.
@@ -106,9 +134,11 @@ impl Delegation {
         &self,
         (to, skill): (Option<&Address>, &sabir_ldp::SkillName),
         claim: &Claim<'_>,
-        events: &mpsc::Sender<DelegationEvent>,
+        (events, pinned): (&mpsc::Sender<DelegationEvent>, &mut Vec<NewPin>),
         stop: &CancellationToken,
     ) -> Result<(String, Found), LdpError> {
+        let patience = u64::try_from(PEER_PATIENCE.as_millis()).unwrap_or(u64::MAX);
+        let deadline = Some(claim.deadline.unwrap_or_else(|| now().plus_millis(patience)));
         let input = TaskInput::Json(json!({
             "task_type": "verify",
             "instruction": "Check whether the output does what the task asks for. Answer with an \
@@ -118,32 +148,60 @@ impl Delegation {
         }));
         let mut request = DelegationRequest::new(input.clone());
         request.to.extend(to.cloned());
-        let none = || Refusal::SkillNotFound.error("no second delegate could be asked");
-        let candidates = Candidates::gather(self, &request, events).await.map_err(|_| none())?;
+        let gathered = within(deadline, stop, Candidates::gather(self, &request, events)).await?;
+        let candidates = gathered.map_err(|_| nobody_else())?;
+        pinned.extend(candidates.pinned.iter().cloned());
+        request.path.push(claim.card.delegate_id.clone());
+        let asked = async {
+            let candidate = self.independent(&candidates, &request, skill, claim).await?;
+            let opened = self.reach(candidate, None, (events, &mut *pinned));
+            let remote = within(deadline, stop, opened).await.flatten()?;
+            let given = self.ask_for_verdict(&remote, input, skill, deadline, stop).await;
+            if candidate.remote.is_none() {
+                remote.close().await;
+            }
+            Ok((candidate.card.delegate_id.to_string(), given?))
+        };
+        let asked = asked.await;
+        candidates.close().await;
+        asked
+    }
+
+    /// The best who is not who made it, by whatever name and way.
+    async fn independent<'a>(
+        &self,
+        candidates: &'a Candidates,
+        request: &DelegationRequest,
+        skill: &sabir_ldp::SkillName,
+        claim: &Claim<'_>,
+    ) -> Result<&'a Candidate, LdpError> {
         if let Some(unreachable) = candidates.unreachable.first() {
             return Err(unreachable.error.clone());
         }
-        request.path.push(claim.delegate.clone());
-        let ranking = candidates.rank(self, &request, skill).await.map_err(|_| none())?;
-        // One that answers at the same address is the same, whatever it calls itself.
-        let independent = ranking.order.iter().find_map(|id| {
-            let candidate = candidates.by_id(id)?;
-            let is_other = candidate.address != *claim.address && *id != *claim.delegate;
-            is_other.then_some(candidate)
-        });
-        let Some(candidate) = independent else {
-            candidates.close().await;
-            return Err(none());
+        let ranking = candidates.rank(self, request, skill).await.map_err(|_| nobody_else())?;
+        let is_other = |it: &&Candidate| {
+            let same_key =
+                it.card.public_key.is_some() && it.card.public_key == claim.card.public_key;
+            it.card.delegate_id != claim.card.delegate_id
+                && !same_key
+                && !it.address.is_same_place(claim.address)
         };
-        let by = candidate.card.delegate_id.to_string();
-        let remote: Arc<dyn Remote> = match &candidate.remote {
-            Some(remote) => Arc::clone(remote),
-            None => self.open(&candidate.address, None).await?.0,
-        };
-        let payload = input.payload(skill).map_err(|_| none())?;
-        let mut chance = moment().ok_or_else(none)?;
+        let mut ranked = ranking.order.iter().filter_map(|id| candidates.by_id(id));
+        ranked.find(is_other).ok_or_else(nobody_else)
+    }
+
+    async fn ask_for_verdict(
+        &self,
+        remote: &Arc<dyn Remote>,
+        input: TaskInput,
+        skill: &sabir_ldp::SkillName,
+        deadline: Option<Timestamp>,
+        stop: &CancellationToken,
+    ) -> Result<Found, LdpError> {
+        let payload = input.payload(skill).map_err(|_| nobody_else())?;
+        let mut chance = moment().ok_or_else(nobody_else)?;
         let job = Job {
-            task_id: sabir_ldp::TaskId::new(chance.fresh_id()).map_err(|_| none())?,
+            task_id: sabir_ldp::TaskId::new(chance.fresh_id()).map_err(|_| nobody_else())?,
             skill: skill.clone(),
             input,
             payload,
@@ -151,26 +209,40 @@ impl Delegation {
             path: vec![self.client.delegate_id().clone()],
         };
         let (news, mut told) = mpsc::channel(16);
+        let own_stop = stop.child_token();
         let performed = async {
-            let product = remote.perform(&job, &news, stop).await;
+            let product = remote.perform(&job, &news, &own_stop).await;
             drop(news);
             product
         };
-        let (product, ()) = tokio::join!(performed, async { while told.recv().await.is_some() {} });
-        candidates.close().await;
-        Ok((by, read_verdict(&product?.output)))
+        let unheard = async { while told.recv().await.is_some() {} };
+        let mut work = std::pin::pin!(async { tokio::join!(performed, unheard).0 });
+        let product = tokio::select! {
+            product = &mut work => product?,
+            () = until(deadline, Duration::ZERO) => {
+                own_stop.cancel();
+                let _ = work.await;
+                return Err(too_late());
+            }
+        };
+        Ok(read_verdict(&product.output))
     }
 }
 
-/// What a check found: that it passed and perhaps a word about it, or why not.
-type Found = Result<Option<String>, String>;
+fn nobody_else() -> LdpError {
+    Refusal::SkillNotFound.error("no second delegate could be asked")
+}
+
+fn not_checked(why: impl Into<String>) -> Found {
+    Err(Unmet::NotChecked(why.into()))
+}
 
 fn check_rule(schema: &Value, output: &Value) -> Found {
     let faults = sabir_host::check_data(schema, output);
     match faults.first() {
         None => Ok(None),
-        Some(fault) if fault.pointer.is_empty() => Err(fault.message.clone()),
-        Some(fault) => Err(format!("at {}: {}", fault.pointer, fault.message)),
+        Some(fault) if fault.pointer.is_empty() => Err(Unmet::Failed(fault.message.clone())),
+        Some(fault) => Err(Unmet::Failed(format!("at {}: {}", fault.pointer, fault.message))),
     }
 }
 
@@ -181,15 +253,17 @@ fn read_verdict(output: &Value) -> Found {
     let reason = output.get("reason").and_then(Value::as_str).map(|it| one_line(it, 1000));
     match output.as_bool().or_else(|| output.get("passed")?.as_bool()) {
         Some(true) => Ok(reason),
-        Some(false) => Err(reason.unwrap_or_else(|| "it did not pass".to_owned())),
-        None => Err("the second delegate gave no verdict".to_owned()),
+        Some(false) => Err(Unmet::Failed(reason.unwrap_or_else(|| "it did not pass".to_owned()))),
+        None => not_checked("the second delegate gave no verdict"),
     }
 }
 
 /// Runs a command of the user's with the output on its standard input.
 async fn check_tool(command: &[String], output: &Value) -> Found {
-    let (program, arguments) = command.split_first().ok_or("no command is given")?;
-    let child = Command::new(program)
+    let Some((program, arguments)) = command.split_first() else {
+        return not_checked("no command is given");
+    };
+    let spawned = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -197,44 +271,67 @@ async fn check_tool(command: &[String], output: &Value) -> Found {
         // What it starts ends with it.
         .process_group(0)
         .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| format!("{program} cannot be run: {error}"))?;
-    let mut group = Group(child);
+        .spawn();
+    let mut group = match spawned {
+        Ok(child) => Group(child),
+        Err(error) => return not_checked(format!("{program} cannot be run: {error}")),
+    };
     let text = output.to_string();
     let ran = tokio::time::timeout(TOOL_PATIENCE, run_tool(&mut group.0, text.as_bytes())).await;
     match ran {
-        Ok(Ok((true, _))) => Ok(None),
-        Ok(Ok((false, words))) if words.is_empty() => Err(format!("{program} did not pass it")),
-        Ok(Ok((false, words))) => Err(words),
-        Ok(Err(error)) => Err(format!("{program} cannot be run: {error}")),
-        Err(_) => Err(format!("{program} was not done in {} s", TOOL_PATIENCE.as_secs())),
+        Ok(Ok((Some(0), _))) => Ok(None),
+        Ok(Ok((Some(_), words))) if words.is_empty() => {
+            Err(Unmet::Failed(format!("{program} did not pass it")))
+        }
+        Ok(Ok((Some(_), words))) => Err(Unmet::Failed(words)),
+        // A signal ended it before it could say anything about the result.
+        Ok(Ok((None, _))) => not_checked(format!("{program} was killed")),
+        Ok(Err(error)) => not_checked(format!("{program} cannot be run: {error}")),
+        Err(_) => not_checked(format!("{program} was not done in {} s", TOOL_PATIENCE.as_secs())),
     }
 }
 
-async fn run_tool(child: &mut Child, input: &[u8]) -> io::Result<(bool, String)> {
+/// The exit code of a program, and what it said.
+async fn run_tool(child: &mut Child, input: &[u8]) -> io::Result<(Option<i32>, String)> {
+    let group = group_of(child);
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut said, mut complained) = (Vec::new(), Vec::new());
     let write = async {
         if let Some(mut stdin) = stdin {
             // A tool need not read what it is given.
             let _ = stdin.write_all(input).await;
         }
     };
-    let ((), said, complained) = tokio::join!(write, read_some(stdout), read_some(stderr));
-    let status = child.wait().await?;
+    let status = {
+        let talk = async {
+            tokio::join!(write, read_some(stdout, &mut said), read_some(stderr, &mut complained));
+        };
+        let mut talk = std::pin::pin!(talk);
+        let mut is_silent = false;
+        let status = loop {
+            tokio::select! {
+                status = child.wait() => break status?,
+                () = &mut talk, if !is_silent => is_silent = true,
+            }
+        };
+        // What it left running may hold its streams open for ever.
+        if !is_silent && tokio::time::timeout(LAST_WORDS, talk).await.is_err() {
+            kill(group);
+        }
+        status
+    };
     let words = if complained.is_empty() { said } else { complained };
-    Ok((status.success(), words))
+    Ok((status.code(), String::from_utf8_lossy(&words).trim().to_owned()))
 }
 
 /// The beginning of what a program writes; the rest is read and left.
-async fn read_some(stream: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
-    let Some(mut stream) = stream else { return String::new() };
-    let mut kept = Vec::new();
+async fn read_some(stream: Option<impl tokio::io::AsyncRead + Unpin>, kept: &mut Vec<u8>) {
+    let Some(mut stream) = stream else { return };
     let mut buffer = vec![0; 8192];
     while let Ok(read @ 1..) = stream.read(&mut buffer).await {
         let room = MAX_WORDS - kept.len().min(MAX_WORDS);
         kept.extend_from_slice(&buffer[..read.min(room)]);
     }
-    String::from_utf8_lossy(&kept).trim().to_owned()
 }
 
 /// A child and everything that it started.
@@ -242,14 +339,24 @@ struct Group(Child);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // None once it was waited for: then the number may be another's.
-        let id = self.0.id().and_then(|id| i32::try_from(id).ok());
-        if let Some(group) = id.and_then(rustix::process::Pid::from_raw) {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
+        kill(group_of(&self.0));
+    }
+}
+
+/// None once it was waited for: then the number may be another's.
+fn group_of(child: &Child) -> Option<Pid> {
+    child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
+}
+
+fn kill(group: Option<Pid>) {
+    if let Some(group) = group {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
 }
 
 /// Long enough for a test suite, short enough that a person still waits.
 const TOOL_PATIENCE: Duration = Duration::from_secs(300);
+const PEER_PATIENCE: Duration = Duration::from_secs(300);
+/// For what a program wrote before it ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 const MAX_WORDS: usize = 16 * 1024;

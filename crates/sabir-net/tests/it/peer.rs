@@ -47,6 +47,16 @@ pub(crate) enum Twist {
     NotJson,
     /// Says each update twice.
     Twice,
+    /// The last event has a number that was there before.
+    OldEnd,
+    /// A server's error, after the work was done.
+    Unavailable,
+    /// Answers after so many milliseconds.
+    Slow(u64),
+    /// Used more tokens than it was given.
+    Dear,
+    /// Says itself that it did not keep the contract.
+    Unkept,
 }
 
 #[derive(Clone, Debug)]
@@ -64,6 +74,8 @@ pub(crate) struct Manner {
     pub(crate) token: Option<&'static str>,
     /// Shared with the caller.
     pub(crate) secret: Option<&'static str>,
+    /// In whose name it signs results.
+    pub(crate) producer: Option<&'static str>,
 }
 
 impl Default for Manner {
@@ -79,6 +91,7 @@ impl Default for Manner {
             modes: vec!["semantic_frame", "text"],
             token: None,
             secret: None,
+            producer: None,
         }
     }
 }
@@ -260,7 +273,11 @@ async fn messages(State(peer): State<Peer>, headers: HeaderMap, text: String) ->
     match manner.twist {
         Twist::Silent => std::future::pending().await,
         Twist::NotJson => "<html>nobody here</html>".into_response(),
+        Twist::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "try later").into_response(),
         twist => {
+            if let Twist::Slow(millis) = twist {
+                tokio::time::sleep(std::time::Duration::from_millis(millis)).await;
+            }
             let answer = twisted(&answer, twist);
             ([(header::CONTENT_TYPE, "application/json")], answer).into_response()
         }
@@ -295,7 +312,8 @@ async fn stream(State(peer): State<Peer>, headers: HeaderMap, text: String) -> R
     let runs_on = kind_of(&last) == "TASK_UPDATE";
     if !runs_on {
         let last = twisted(&last, manner.twist);
-        body.push_str(&format!("id: {}\ndata: {last}\n\n", updates.len() + 1));
+        let id = if manner.twist == Twist::OldEnd { 1 } else { updates.len() + 1 };
+        body.push_str(&format!("id: {id}\ndata: {last}\n\n"));
     }
     let cut = (!inner.manner.cuts.is_empty()).then(|| inner.manner.cuts.remove(0));
     drop(inner);
@@ -339,6 +357,8 @@ fn twisted(answer: &str, twist: Twist) -> String {
         }
         Twist::WrongTask => message["body"]["task_id"] = "another".into(),
         Twist::WrongSession => message["session_id"] = "another".into(),
+        Twist::Dear => message["body"]["provenance"]["tokens_used"] = 1_000_000.into(),
+        Twist::Unkept => message["body"]["provenance"]["contract_satisfied"] = false.into(),
         Twist::OtherSender => message["from"] = "ldp:delegate:mallory".into(),
         _ => return answer.to_owned(),
     }
@@ -456,6 +476,9 @@ impl Inner {
         if let sabir_ldp::Body::TaskResult(outcome) = &mut envelope.body
             && self.manner.has_key
         {
+            if let Some(producer) = self.manner.producer {
+                outcome.provenance.produced_by = DelegateId::new(producer).unwrap();
+            }
             let record = outcome.provenance.to_value();
             let task = outcome.task_id.as_str();
             let signature = sign_provenance(&record, task, &outcome.output, &self.key).unwrap();

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use sabir_base::json::Json;
 use sabir_ldp::{
-    Body, Channel, Declined, ErrorCategory, ExchangeId, Initiator, InitiatorInput as Input,
-    InitiatorOutput as Output, LdpError, MAX_DEPTH, Moment, RecordFault, Refusal, Severity,
-    Standing, TaskId, verify_provenance,
+    Arrival, Body, Channel, Declined, ErrorCategory, ExchangeId, Initiator,
+    InitiatorInput as Input, InitiatorOutput as Output, LdpError, MAX_DEPTH, Moment, RecordFault,
+    Refusal, Severity, Standing, TaskId, verify_provenance,
 };
 use sabir_ldp::{Envelope, Received, Seal};
 use serde_json::Value;
@@ -36,7 +36,7 @@ struct Followed {
     news: mpsc::Sender<ErrandNews>,
     /// The last event of its stream.
     last_id: Option<String>,
-    stream: Option<AbortHandle>,
+    carried: Option<AbortHandle>,
     signed_record: Option<Value>,
 }
 
@@ -58,13 +58,15 @@ impl Driver {
 
     pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Command>) {
         self.handle(Input::Begin).await;
+        let mut is_held = true;
         while !self.machine.is_ended() {
             let wake = self.machine.next_wake().map(|at| {
                 let left = at.millis().saturating_sub(clock::now().millis());
                 Duration::from_millis(left)
             });
             let input = tokio::select! {
-                command = inbox.recv(), if !inbox.is_closed() || !inbox.is_empty() => {
+                command = inbox.recv(), if is_held => {
+                    is_held = command.is_some();
                     self.obey(command.unwrap_or(Command::Close))
                 }
                 Some(wire) = self.wires.1.recv() => self.read(wire),
@@ -91,7 +93,7 @@ impl Driver {
     fn obey(&mut self, command: Command) -> Option<Input> {
         match command {
             Command::Submit { request, news } => {
-                let followed = Followed { news, last_id: None, stream: None, signed_record: None };
+                let followed = Followed { news, last_id: None, carried: None, signed_record: None };
                 self.errands.insert(request.task_id.clone(), followed);
                 Some(Input::Submit(request))
             }
@@ -105,15 +107,15 @@ impl Driver {
         match wire {
             Wire::Answer { exchange, text } => Some(self.read_answer(exchange, &text)),
             Wire::News { exchange, task, id, text } => self.read_news(exchange, &task, id, &text),
-            Wire::Failed { exchange, trouble: Trouble::Passing { why, .. } } => {
-                Some(Input::TransportFailed { exchange, why })
+            Wire::Failed { exchange, trouble: Trouble::Passing { why, arrival, .. } } => {
+                Some(Input::TransportFailed { exchange, why, arrival })
             }
-            Wire::Failed { exchange, trouble: Trouble::Lasting { status, why } } => {
-                Some(Input::TurnedAway { exchange, error: turned_away(status, why) })
+            Wire::Failed { exchange, trouble: Trouble::Lasting { status, why, arrival } } => {
+                Some(Input::TurnedAway { exchange, error: turned_away(status, why), arrival })
             }
-            Wire::NoStream { exchange, text } => {
+            Wire::NoStream { exchange, task, text } => {
                 self.has_streams = false;
-                self.start(exchange, text, Way::Messages);
+                self.start(exchange, text, Way::Messages, Some(task));
                 None
             }
         }
@@ -124,7 +126,7 @@ impl Driver {
             Ok(received) => self.answered(exchange, received),
             Err(malformed) => {
                 let why = format!("the answer cannot be read: {malformed}");
-                Input::TransportFailed { exchange, why }
+                Input::TransportFailed { exchange, why, arrival: Arrival::Unknown }
             }
         }
     }
@@ -137,22 +139,24 @@ impl Driver {
         text: &str,
     ) -> Option<Input> {
         let followed = self.errands.get_mut(task)?;
-        // An event that was there before: a delegate may begin a little earlier than it was asked to.
-        if is_old(followed.last_id.as_deref(), id.as_deref()) {
-            return None;
-        }
         let received = match Received::read(text) {
             Ok(received) => received,
             Err(malformed) => {
-                if let Some(stream) = followed.stream.take() {
+                if let Some(stream) = followed.carried.take() {
                     stream.abort();
                 }
                 let why = format!("an event of the stream cannot be read: {malformed}");
-                return Some(Input::TransportFailed { exchange, why });
+                let arrival = Arrival::Unknown;
+                return Some(Input::TransportFailed { exchange, why, arrival });
             }
         };
         if !matches!(received.envelope.body, Body::TaskUpdate(_)) {
             return Some(self.answered(exchange, received));
+        }
+        // An update that was there before: a delegate may begin a little earlier than it was asked to.
+        // The last event counts whatever its number is.
+        if is_old(followed.last_id.as_deref(), id.as_deref()) {
+            return None;
         }
         let standing = self.recognise(exchange, &received);
         // A forged update is no update that may be passed over: somebody is in between.
@@ -194,6 +198,10 @@ impl Driver {
                 let known = self.setup.trust.keys(producer);
                 if !known.is_empty() && !known.contains(&key) {
                     return Err(bad(format!("the provenance is not signed by {producer}")));
+                }
+                // A key that nobody knows proves nothing about somebody else.
+                if known.is_empty() && *producer != self.setup.card.delegate_id {
+                    return Ok(standing);
                 }
                 if let Some(followed) = self.errands.get_mut(&outcome.task_id) {
                     followed.signed_record = Some(outcome.provenance.to_value());
@@ -257,8 +265,8 @@ impl Driver {
 
     async fn finish(&mut self, task: &TaskId, news: impl FnOnce(Option<Value>) -> ErrandNews) {
         let Some(followed) = self.errands.remove(task) else { return };
-        if let Some(stream) = followed.stream {
-            stream.abort();
+        if let Some(carried) = followed.carried {
+            carried.abort();
         }
         let _ = followed.news.send(news(followed.signed_record)).await;
     }
@@ -266,31 +274,40 @@ impl Driver {
     fn send(&mut self, exchange: ExchangeId, mut envelope: Envelope, seal: &Seal) -> Option<Input> {
         if let Err(error) = seal.apply(&mut envelope, &self.setup.key, &self.setup.trust) {
             let error = Refusal::BadSignature.error(format!("it cannot be signed: {error}"));
-            return Some(Input::TurnedAway { exchange, error });
+            return Some(Input::TurnedAway { exchange, error, arrival: Arrival::Never });
         }
-        let way = match &envelope.body {
-            Body::TaskSubmit(submission) if self.has_streams => {
-                let followed = self.errands.get(&submission.task_id);
-                let after = followed.and_then(|it| it.last_id.clone());
-                Way::Stream { task: submission.task_id.clone(), after }
+        let task = match &envelope.body {
+            Body::TaskSubmit(submission) => Some(submission.task_id.clone()),
+            _ => None,
+        };
+        let way = match &task {
+            Some(task) if self.has_streams => {
+                let after = self.errands.get(task).and_then(|it| it.last_id.clone());
+                Way::Stream { task: task.clone(), after }
             }
             _ => Way::Messages,
         };
-        self.start(exchange, envelope.to_text(), way);
+        self.start(exchange, envelope.to_text(), way, task);
         None
     }
 
-    fn start(&mut self, exchange: ExchangeId, text: String, by: Way) {
-        let (patience, task) = match &by {
-            Way::Messages => (self.setup.pace.answer, None),
-            Way::Stream { task, .. } => (self.setup.pace.silence, Some(task.clone())),
+    /// `task` is the one that is submitted, if it is a task.
+    fn start(&mut self, exchange: ExchangeId, text: String, by: Way, task: Option<TaskId>) {
+        let silence = self.setup.pace.silence;
+        let patience = match &by {
+            Way::Messages => self.setup.pace.answer,
+            Way::Stream { .. } => silence,
+        };
+        let patience = match &task {
+            Some(_) => self.setup.patience_with_tasks(patience),
+            None => patience,
         };
         let (http, base) = (self.setup.http.clone(), self.setup.base.clone());
-        let outgoing = Outgoing { exchange, text, by, patience };
+        let outgoing = Outgoing { exchange, text, by, patience, silence };
         let handle = self.carrying.spawn(carry(http, base, outgoing, self.wires.0.clone()));
         if let Some(followed) = task.and_then(|task| self.errands.get_mut(&task)) {
-            // One stream for each task: an older one was cut, or answers nothing any more.
-            if let Some(older) = followed.stream.replace(handle) {
+            // One way for each task: an older one was cut, or answers nothing any more.
+            if let Some(older) = followed.carried.replace(handle) {
                 older.abort();
             }
         }

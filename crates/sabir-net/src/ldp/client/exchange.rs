@@ -10,7 +10,7 @@ use sabir_ldp::{ExchangeId, TaskId};
 use tokio::sync::mpsc;
 
 use super::base::Base;
-use super::http::{ELSEWHERE, Http, Trouble, of_error, of_status, read_text};
+use super::http::{Http, Trouble, of_error, of_status, read_text};
 
 /// A message to be sent, signed and written.
 #[derive(Debug)]
@@ -18,8 +18,10 @@ pub(super) struct Outgoing {
     pub(super) exchange: ExchangeId,
     pub(super) text: String,
     pub(super) by: Way,
-    /// How long an answer may take, or a stream may be silent.
+    /// How long an answer may take, or a stream until it begins.
     pub(super) patience: Duration,
+    /// How long a stream may be silent.
+    pub(super) silence: Duration,
 }
 
 #[derive(Debug, Clone)]
@@ -53,6 +55,7 @@ pub(super) enum Wire {
     /// The delegate has no streams: the message was not read and goes another way.
     NoStream {
         exchange: ExchangeId,
+        task: TaskId,
         text: String,
     },
 }
@@ -101,7 +104,7 @@ async fn ask(http: &Http, base: &Base, outgoing: &Outgoing) -> Result<String, Tr
 async fn answer(response: Response) -> Result<String, Trouble> {
     let (status, headers) = (response.status(), response.headers().clone());
     if status.is_redirection() {
-        return Err(Trouble::lasting(ELSEWHERE));
+        return Err(Trouble::elsewhere(status));
     }
     let text = read_text(response, MAX_ANSWER_BYTES).await?;
     let is_message = is_kind(&headers, JSON) && sabir_ldp::Received::read(&text).is_ok();
@@ -129,7 +132,8 @@ async fn follow(
     let absent =
         [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED, StatusCode::NOT_IMPLEMENTED];
     if absent.contains(&response.status()) {
-        return Ok(Some(Wire::NoStream { exchange, text: outgoing.text.clone() }));
+        let (task, text) = (task.clone(), outgoing.text.clone());
+        return Ok(Some(Wire::NoStream { exchange, task, text }));
     }
     if !response.status().is_success() || !is_kind(response.headers(), EVENTS) {
         // Not a stream, but perhaps an answer.
@@ -140,7 +144,8 @@ async fn follow(
     let mut decoder = SseDecoder::new();
     loop {
         // Comments that keep the stream alive are bytes, too.
-        let chunk = tokio::time::timeout(patience, response.chunk()).await.map_err(|_| silent())?;
+        let chunk = tokio::time::timeout(outgoing.silence, response.chunk()).await;
+        let chunk = chunk.map_err(|_| silent())?;
         let Some(chunk) = chunk.map_err(|error| of_error(&error))? else {
             // What was not ended by an empty line is not whole.
             return Err(Trouble::passing("the stream ended before the task did"));

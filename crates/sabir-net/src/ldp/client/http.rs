@@ -9,6 +9,7 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Certificate, Client, Identity, RequestBuilder, Response, StatusCode, Url};
 use sabir_base::text::one_line;
+use sabir_ldp::Arrival;
 
 use super::base::Base;
 
@@ -55,18 +56,26 @@ pub(crate) struct Http {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// It may go better later, at the earliest after `wait`.
-    Passing { why: String, wait: Duration },
+    Passing { why: String, wait: Duration, arrival: Arrival },
     /// It would be the same again.
-    Lasting { status: Option<u16>, why: String },
+    Lasting { status: Option<u16>, why: String, arrival: Arrival },
 }
 
 impl Trouble {
     pub(super) fn passing(why: impl Into<String>) -> Self {
-        Self::Passing { why: why.into(), wait: Duration::ZERO }
+        Self::Passing { why: why.into(), wait: Duration::ZERO, arrival: Arrival::Unknown }
     }
 
     pub(super) fn lasting(why: impl Into<String>) -> Self {
-        Self::Lasting { status: None, why: why.into() }
+        Self::Lasting { status: None, why: why.into(), arrival: Arrival::Unknown }
+    }
+
+    /// Redirected to where nobody is asked.
+    pub(super) fn elsewhere(status: StatusCode) -> Self {
+        // Only this one says that the request was acted on.
+        let is_done = status == StatusCode::SEE_OTHER;
+        let arrival = if is_done { Arrival::Unknown } else { Arrival::Never };
+        Self::Lasting { status: None, why: ELSEWHERE.to_owned(), arrival }
     }
 
     pub(super) fn why(&self) -> &str {
@@ -146,7 +155,7 @@ impl Http {
         let response = request.send().await.map_err(|error| of_error(&error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         if status.is_redirection() {
-            return Err(Trouble::lasting(ELSEWHERE));
+            return Err(Trouble::elsewhere(status));
         }
         let text = read_text(response, limit).await?;
         if !status.is_success() {
@@ -192,20 +201,26 @@ pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> 
         || status == StatusCode::TOO_MANY_REQUESTS
         || status == StatusCode::REQUEST_TIMEOUT
         || status == StatusCode::TOO_EARLY;
+    // A server's error may come in the middle of the work, and from who stands before the server.
+    let is_refused = status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT
+        || status == StatusCode::NOT_IMPLEMENTED;
+    let arrival = if is_refused { Arrival::Never } else { Arrival::Unknown };
     if is_passing {
-        Trouble::Passing { why, wait: retry_after(headers) }
+        Trouble::Passing { why, wait: retry_after(headers), arrival }
     } else {
-        Trouble::Lasting { status: Some(status.as_u16()), why }
+        Trouble::Lasting { status: Some(status.as_u16()), why, arrival }
     }
 }
 
 pub(super) fn of_error(error: &reqwest::Error) -> Trouble {
     let why = describe(error);
+    let is_unsent = error.is_connect() || error.is_builder();
+    let arrival = if is_unsent { Arrival::Never } else { Arrival::Unknown };
     // What cannot even be asked will not be answered. All else may be the net's weather.
     if error.is_builder() || error.is_redirect() {
-        Trouble::lasting(why)
+        Trouble::Lasting { status: None, why, arrival }
     } else {
-        Trouble::passing(why)
+        Trouble::Passing { why, wait: Duration::ZERO, arrival }
     }
 }
 
@@ -248,7 +263,7 @@ fn stay_at_origin(attempt: Attempt<'_>) -> Action {
     }
 }
 
-pub(super) const ELSEWHERE: &str = "it redirects to another host, where nobody is asked";
+const ELSEWHERE: &str = "it redirects to another host, where nobody is asked";
 const CONNECT: Duration = Duration::from_secs(10);
 /// A card is a small file; who needs longer for it is not there.
 pub(super) const FETCH: Duration = Duration::from_secs(15);

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use sabir_ldp::{DelegateId, IdentityCard, PublicKey, Trust};
+use sabir_ldp::{DelegateId, IdentityCard, PublicKey, Trust, TrustFault};
 use sabir_store::StoreError;
-use sabir_store::peers::{Peers, Pinning};
+use sabir_store::peers::{Peers, PinnedKey, Pinning};
 
 use super::base::Base;
 use super::clock::now;
@@ -33,6 +33,12 @@ pub enum PinError {
     OpenWay {
         delegate: DelegateId,
     },
+    /// The address was another delegate's when its key was pinned.
+    OtherDelegate {
+        delegate: DelegateId,
+        known: DelegateId,
+        address: String,
+    },
     Store(String),
 }
 
@@ -42,7 +48,12 @@ impl fmt::Display for PinError {
             Self::OtherKey { delegate, known, shown } => write!(
                 f,
                 "{delegate} is known by the key {known}, and its card shows {shown}: if it has a new \
-                 key, the old one has to be taken away first, see `sabir keys`"
+                 key, take the old one away first with `sabir keys forget {delegate}`"
+            ),
+            Self::OtherDelegate { delegate, known, address } => write!(
+                f,
+                "{known} is known at {address}, and {delegate} answers there: if it has a new name, \
+                 take the old one away first with `sabir keys forget {known}`"
             ),
             Self::BadKey { delegate, why } => write!(f, "the key of {delegate} is none: {why}"),
             Self::OpenWay { delegate } => write!(
@@ -66,14 +77,35 @@ pub(super) fn acquaint(
     peers: &Peers,
 ) -> Result<Option<NewPin>, PinError> {
     let delegate = &card.delegate_id;
+    let pins = peers.pinned_keys().map_err(store)?;
+    let mut learn = |of: &dyn Fn(&PinnedKey) -> bool| {
+        for pinned in pins.iter().filter(|it| of(it)) {
+            let known = trust.peer(&pinned.delegate_id);
+            let has_secret = known.is_some_and(|peer| peer.secret.is_some());
+            if !has_secret && trust.keys(&pinned.delegate_id).is_empty() {
+                trust.pin(&pinned.delegate_id, pinned.key)?;
+            }
+        }
+        Ok::<(), TrustFault>(())
+    };
+    learn(&|it| it.delegate_id == *delegate).map_err(|fault| PinError::Store(fault.to_string()))?;
+    // A result may have been made by somebody else whom we know. Who finds no room here is unknown.
+    let _ = learn(&|it| it.delegate_id != *delegate);
     if trust.peer(delegate).is_some_and(|peer| peer.secret.is_some()) {
         // It proves itself by the secret, and cannot bring a key.
         return Ok(None);
     }
-    if trust.keys(delegate).is_empty()
-        && let Some(pinned) = peers.pinned_key(delegate).map_err(store)?
-    {
-        trust.pin(delegate, pinned.key).map_err(|fault| PinError::Store(fault.to_string()))?;
+    let is_met = pins.iter().any(|pin| pin.delegate_id == *delegate);
+    if trust.peer(delegate).is_none() && !is_met {
+        // Who has taken over an address could otherwise shed the key by another name.
+        let before = pins.iter().find(|pin| pin.origin == base.as_str());
+        if let Some(before) = before {
+            return Err(PinError::OtherDelegate {
+                delegate: delegate.clone(),
+                known: before.delegate_id.clone(),
+                address: base.to_string(),
+            });
+        }
     }
     let Some(shown) = card.public_key else { return Ok(None) };
     let shown = PublicKey::from_bytes(&shown.0)

@@ -206,11 +206,13 @@ impl SessionSetup {
         settings.modes = self.modes();
         settings.trust_domain = Some(self.trust.domain().name.clone());
         settings.required_trust_domain = self.required_trust_domain.clone();
+        settings.resubmits = self.resubmits();
         settings.patience = Patience {
             // The driver keeps the time of messages, because a stream may go on for hours.
             answer_ms: FOREVER_MS,
             attempts: self.pace.attempts.max(1),
-            pause_ms: u64::try_from(self.pace.pause.as_millis()).unwrap_or(u64::MAX),
+            pause_ms: millis(self.pace.pause),
+            longest_pause_ms: millis(self.pace.pause.saturating_mul(LONGEST_PAUSE)),
             ..Patience::default()
         };
         settings
@@ -224,6 +226,18 @@ impl SessionSetup {
         modes
     }
 
+    /// Whether the delegate does a task once that comes twice under the same id. The references do
+    /// it as often as it comes, and have no keys.
+    pub(super) fn resubmits(&self) -> bool {
+        self.card.public_key.is_some()
+    }
+
+    /// How long the answer to a task may take.
+    pub(super) fn patience_with_tasks(&self, first: Duration) -> Duration {
+        // Who must not be asked twice is waited for; a contract's deadline is kept by the machine.
+        if self.resubmits() { first } else { Duration::from_millis(FOREVER_MS) }
+    }
+
     /// Whether the delegate is worth asking for a stream. The references have none and say so.
     pub(super) fn may_stream(&self) -> bool {
         let says_so = |it: &sabir_ldp::Capability| it.quality.supports_streaming;
@@ -231,6 +245,12 @@ impl SessionSetup {
     }
 }
 
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// So many times the first one.
+const LONGEST_PAUSE: u32 = 100;
 /// More wait at the door.
 const MAX_COMMANDS: usize = 64;
 const MAX_NEWS: usize = 256;

@@ -52,7 +52,7 @@ async fn somebody_else_s_answer_fails_the_task() {
 #[tokio::test]
 async fn answers_about_something_else_do_not_count() {
     for (twist, expected) in
-        [(Twist::WrongTask, "TRANSPORT_FAILED"), (Twist::WrongSession, "TRANSPORT_FAILED")]
+        [(Twist::WrongTask, "INTERRUPTED"), (Twist::WrongSession, "INTERRUPTED")]
     {
         let world = World::new();
         let manner = Manner { twist, only: "TASK_SUBMIT", has_key: false, ..Manner::default() };
@@ -67,9 +67,49 @@ async fn answers_about_something_else_do_not_count() {
 #[tokio::test]
 async fn an_answer_has_an_end_and_comes_in_time() {
     for (twist, code) in [(Twist::Endless, "ANSWER_REFUSED"), (Twist::Silent, "TRANSPORT_FAILED")] {
-        let (ended, _) = ended(twist, "TASK_SUBMIT", false).await;
+        let (ended, _) = ended(twist, "SESSION_PROPOSE", false).await;
         assert_eq!(ended.unwrap_err(), code, "{twist:?}");
     }
+}
+
+/// LD-C36: nobody knows whether it was done.
+#[tokio::test]
+async fn a_task_without_an_answer_is_interrupted() {
+    for twist in [Twist::Endless, Twist::Silent, Twist::Unavailable, Twist::NotJson] {
+        let (ended, peer) = ended(twist, "TASK_SUBMIT", false).await;
+        assert_eq!(ended.unwrap_err(), "INTERRUPTED", "{twist:?}");
+        assert!(peer.runs() <= 1, "{twist:?}");
+    }
+    // It was refused, and somebody else may do it.
+    let (ended, _) = ended(Twist::Unauthorized, "TASK_SUBMIT", false).await;
+    assert_eq!(ended.unwrap_err(), "HTTP_403");
+}
+
+/// LD-C36: a delegate without a key does a task as often as it comes.
+#[tokio::test]
+async fn a_task_is_sent_once_to_who_would_do_it_twice() {
+    let mut world = World::new();
+    world.pace.answer = Duration::from_millis(100);
+    let manner = |twist| Manner {
+        twist,
+        only: "TASK_SUBMIT",
+        has_key: false,
+        has_stream: false,
+        ..Manner::default()
+    };
+    for twist in [Twist::Unavailable, Twist::NotJson, Twist::Endless, Twist::WrongTask] {
+        let peer = Peer::start(manner(twist)).await;
+        let ended = do_task(&world, &peer.url, "echo").await;
+        assert_eq!(ended.unwrap_err(), "INTERRUPTED", "{twist:?}");
+        assert_eq!(peer.count("TASK_SUBMIT"), 1, "{twist:?}");
+    }
+    // It is waited for longer than an answer may take.
+    let slow = Peer::start(manner(Twist::Slow(400))).await;
+    assert!(do_task(&world, &slow.url, "echo").await.is_ok());
+    assert_eq!(slow.count("TASK_SUBMIT"), 1);
+    let busy = Peer::start(manner(Twist::Busy(1))).await;
+    assert!(do_task(&world, &busy.url, "echo").await.is_ok());
+    assert_eq!(busy.count("TASK_SUBMIT"), 2);
 }
 
 /// LD-C4

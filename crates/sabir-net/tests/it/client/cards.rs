@@ -67,7 +67,27 @@ async fn another_key_under_a_known_name_is_refused() {
         matches!(&error, MeetError::Pin(PinError::OtherKey { known, .. }) if *known == other.to_hex())
     );
     assert_eq!(error.to_error().code, "BAD_SIGNATURE");
+    assert!(error.to_string().contains("`sabir keys forget ldp:delegate:harbor`"), "{error}");
     assert!(peer.heard().is_empty());
+}
+
+/// LD-C37
+#[tokio::test]
+async fn a_known_address_under_another_name_is_refused() {
+    let world = World::new();
+    for has_key in [true, false] {
+        let peer = Peer::start(Manner { has_key, ..Manner::default() }).await;
+        let other = SigningKey::from_seed(&[99; 32]).public_key();
+        let quay = id(&format!("ldp:delegate:quay-{has_key}"));
+        world.peers.pin(&quay, &other, base(&peer.url).as_str(), 1).unwrap();
+        let error = world.client().meet(&base(&peer.url)).await.unwrap_err();
+        assert!(matches!(error, MeetError::Pin(PinError::OtherDelegate { .. })), "{error}");
+        let advice = format!("`sabir keys forget {quay}`");
+        assert!(error.to_string().contains(&advice), "{error}");
+        world.peers.unpin(&quay).unwrap();
+        world.client().meet(&base(&peer.url)).await.unwrap();
+        world.peers.unpin(&id("ldp:delegate:harbor")).unwrap();
+    }
 }
 
 /// LD-C7: a card without a key does not let a delegate off that had one.

@@ -56,6 +56,38 @@ async fn a_result_comes_with_its_signed_record() {
     assert_eq!(delivered.report.outcome.output["said"], "say hi");
 }
 
+/// LD-C8: what somebody signs in the name of another.
+#[tokio::test]
+async fn a_record_in_the_name_of_another_needs_that_one_s_key() {
+    let world = World::new();
+    let manner = Manner { producer: Some("ldp:delegate:quay"), ..Manner::default() };
+    let peer = Peer::start(manner).await;
+    let client = world.client();
+    let met = client.meet(&base(&peer.url)).await.unwrap();
+    let mut errand = client.session(&met, None).submit(task("t", "echo")).await;
+    let (_, end) = see_through(&mut errand).await;
+    let ErrandNews::Done(delivered) = end else { panic!("{end:?}") };
+    // Nobody knows that key: it proves nothing.
+    assert_eq!(delivered.signed_record, None);
+    let other = sabir_ldp::SigningKey::from_seed(&[99; 32]).public_key();
+    world.peers.pin(&delegate_id("quay"), &other, "earlier", 1).unwrap();
+    assert_eq!(do_task(&world, &peer.url, "echo").await.unwrap_err(), "BAD_SIGNATURE");
+}
+
+/// LD-C10
+#[tokio::test]
+async fn a_session_that_nobody_holds_is_closed() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    assert!(do_task(&world, &peer.url, "echo").await.is_ok());
+    let heard = async {
+        while peer.count("SESSION_CLOSE") == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), heard).await.unwrap();
+}
+
 /// LD-C15: who has neither key nor stream is spoken to as the references are.
 #[tokio::test]
 async fn a_delegate_without_keys_and_streams_is_served() {

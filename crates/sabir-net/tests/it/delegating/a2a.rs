@@ -12,9 +12,10 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use sabir_ldp::{PayloadMode, VerificationStatus};
 use sabir_net::DelegationEvent;
+use sabir_store::peers::Probed;
 use serde_json::{Value, json};
 
-use crate::world::{World, request};
+use crate::world::{World, address, request};
 
 #[derive(Clone)]
 struct Agent {
@@ -132,11 +133,26 @@ async fn an_agent_is_asked_after_until_it_is_done() {
     assert_eq!(report.output.unwrap(), "Dear reader");
     assert_eq!(agent.calls(), ["SendMessage", "GetTask", "GetTask"]);
     let provenance = report.provenance.unwrap();
-    assert_eq!(provenance.produced_by.as_str(), format!("{}/", agent.address()));
+    assert_eq!(provenance.produced_by.as_str(), format!("ldp:delegate:{}/", agent.address()));
     assert_eq!(provenance.model_version, "2.1");
     assert_eq!(provenance.payload_mode_used, PayloadMode::Text);
     assert_eq!(provenance.verification, VerificationStatus::Unverified);
     assert!(events.iter().any(|event| matches!(event, DelegationEvent::Progress { .. })));
+}
+
+/// LD-C23: an agent that was added is chosen from as all others are.
+#[tokio::test]
+async fn an_agent_that_is_known_is_a_candidate() {
+    let world = World::new();
+    let agent = Agent::start(true, false).await;
+    let kept = address(&agent.address());
+    let (card, _) = world.delegation().look(&kept).await.unwrap();
+    world.peers.add_delegate(&kept.to_string(), 1).unwrap();
+    let text = serde_json::to_string(&card).unwrap();
+    let probed = Probed::Card { delegate_id: &card.delegate_id, card: &text };
+    world.peers.record_probe(&kept.to_string(), probed, 2).unwrap();
+    let (report, _) = world.run(&request("write", &[])).await;
+    assert_eq!(report.output.unwrap(), "Dear reader");
 }
 
 /// LD-C30

@@ -3,14 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use sabir_ldp::VerificationStatus;
 use sabir_net::{DelegationReport, Judge, Judgement, Question, Verify};
+use sabir_store::peers::Probed;
 use serde_json::json;
 
 use crate::peer::{Manner, Peer, named};
-use crate::world::{World, address, request, skill};
+use crate::world::{World, address, base, request, skill};
 
 async fn checked(world: &World, url: &str, verify: Verify) -> DelegationReport {
     let mut asked = request("echo", &[url]);
@@ -85,11 +87,84 @@ async fn a_peer_is_another_delegate() {
     assert_eq!(second.input(0)["task_type"], "verify");
     assert_eq!(second.input(0)["output"]["said"], "say hi");
     // Nobody vouches for itself.
-    let report = checked(&world, &peer.url, ask(&peer.url)).await;
+    let own = [peer.url.clone(), peer.url.replace("127.0.0.1", "localhost")];
+    for own in own {
+        let report = checked(&world, &peer.url, ask(&own)).await;
+        assert_refused(&report, "no second delegate");
+    }
+    // The same key under another name: keys of test peers hang on the length of their names.
+    let alias = Peer::start(named("quayed")).await;
+    assert_eq!(alias.key_hex(), peer.key_hex());
+    let report = checked(&world, &peer.url, ask(&alias.url)).await;
     assert_refused(&report, "no second delegate");
+    assert_eq!(alias.runs(), 0);
     // A skill whose answer is no verdict.
     let verify = Verify::Peer { to: Some(address(&second.url)), skill: skill("count") };
     assert_refused(&checked(&world, &peer.url, verify).await, "no verdict");
+}
+
+/// LD-C27: who is known and answers as somebody else does not vouch for anything.
+#[tokio::test]
+async fn a_peer_is_who_it_is_known_as() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    let (known, impostor) =
+        (Peer::start(named("known-one")).await, Peer::start(named("impostors")).await);
+    let card = world.client().discover(&base(&known.url)).await.unwrap().card;
+    let text = serde_json::to_string(&card).unwrap();
+    let probed = Probed::Card { delegate_id: &card.delegate_id, card: &text };
+    for (url, expected) in [(&impostor.url, "was expected there"), (&known.url, "")] {
+        world.peers.add_delegate(url, 1).unwrap();
+        world.peers.record_probe(url, probed, 2).unwrap();
+        let verify = Verify::Peer { to: None, skill: skill("verify") };
+        let report = checked(&world, &peer.url, verify).await;
+        match expected {
+            "" => {
+                let by = "ldp:delegate:known-one";
+                assert_verified(&report, VerificationStatus::PeerVerified, by);
+                let pins: Vec<&str> =
+                    report.pinned_keys.iter().map(|it| it.delegate.as_str()).collect();
+                assert!(pins.contains(&by), "{pins:?}");
+            }
+            words => assert_refused(&report, words),
+        }
+        world.peers.remove_delegate(url).unwrap();
+    }
+    assert_eq!(impostor.runs(), 0);
+}
+
+/// LD-C39
+#[tokio::test]
+async fn who_could_not_be_checked_is_not_blamed() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    let silent = Verify::Peer { to: Some(address("http://127.0.0.1:1")), skill: skill("verify") };
+    let unclear = Peer::start(named("second-opinion")).await;
+    let unclear = Verify::Peer { to: Some(address(&unclear.url)), skill: skill("count") };
+    let missing = Verify::Tool { command: vec!["/nonexistent/tool".to_owned()] };
+    let killed = Verify::Tool { command: ["sh", "-c", "kill -9 $$"].map(str::to_owned).to_vec() };
+    for verify in [silent, unclear, missing, killed] {
+        let report = checked(&world, &peer.url, verify).await;
+        assert_eq!(report.error.unwrap().code, "VERIFICATION_FAILED");
+    }
+    let tally = &world.peers.tallies().unwrap()[0].tally;
+    assert!(tally.successes > 3.9 && tally.checked < 0.1, "{tally:?}");
+}
+
+/// LD-C27: what a tool leaves running holds nobody up.
+#[tokio::test]
+async fn a_tool_is_done_when_it_has_ended() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    for script in ["sleep 200 & exit 0", "sleep 200 & echo said >&2; exit 1"] {
+        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
+        let check = checked(&world, &peer.url, Verify::Tool { command });
+        let report = tokio::time::timeout(Duration::from_secs(60), check).await.unwrap();
+        match script.contains("exit 0") {
+            true => assert_verified(&report, VerificationStatus::ToolVerified, "tool:sh"),
+            false => assert_refused(&report, "said"),
+        }
+    }
 }
 
 struct Person(bool);

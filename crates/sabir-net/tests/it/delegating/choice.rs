@@ -127,6 +127,26 @@ async fn the_next_one_delivers_what_the_first_could_not() {
     assert_eq!((dead.runs(), alive.runs()), (0, 1));
 }
 
+/// LD-C36: who may still be at it is not replaced.
+#[tokio::test]
+async fn a_task_that_may_run_is_given_to_nobody_else() {
+    let mut world = World::new();
+    world.pace.answer = Duration::from_millis(300);
+    let lost = |name| Manner {
+        twist: Twist::Silent,
+        only: "TASK_SUBMIT",
+        has_stream: false,
+        ..named(name)
+    };
+    let (one, two) = (Peer::start(lost("one")).await, Peer::start(lost("second")).await);
+    let (report, _) = world.run(&request("echo", &[&one.url, &two.url])).await;
+    let error = report.error.unwrap();
+    assert_eq!((error.code.as_str(), error.retryable), ("INTERRUPTED", false));
+    assert_eq!(report.attempts.len(), 1);
+    assert_eq!(one.runs() + two.runs(), 1);
+    assert_eq!(one.count("TASK_CANCEL") + two.count("TASK_CANCEL"), 1);
+}
+
 /// LD-C25
 #[tokio::test]
 async fn failures_in_a_row_give_a_delegate_a_rest() {
@@ -233,4 +253,87 @@ async fn a_deadline_is_kept() {
     let error = report.error.unwrap();
     assert_eq!(error.code, "CONTRACT_VIOLATED");
     assert!(error.message.contains("deadline_exceeded"), "{}", error.message);
+}
+
+/// LD-C29: whatever takes the time.
+#[tokio::test]
+async fn a_deadline_counts_from_the_beginning() {
+    let world = World::new();
+    let silent = Manner { twist: Twist::Silent, only: "card", ..named("known") };
+    let silent = Peer::start(silent).await;
+    let mut asked = request("echo", &[&silent.url]);
+    asked.deadline = Some(Duration::from_millis(200));
+    let (report, _) = world.run(&asked).await;
+    assert_eq!(report.error.unwrap().code, "CONTRACT_VIOLATED");
+    // A delegate that is known, and opened only when it is its turn.
+    let peer = Peer::start(named("known")).await;
+    let card = world.client().discover(&base(&peer.url)).await.unwrap().card;
+    let text = serde_json::to_string(&card).unwrap();
+    world.peers.add_delegate(&silent.url, 1).unwrap();
+    let probed = Probed::Card { delegate_id: &card.delegate_id, card: &text };
+    world.peers.record_probe(&silent.url, probed, 2).unwrap();
+    asked.to.clear();
+    let (report, _) = world.run(&asked).await;
+    assert_eq!(report.error.unwrap().code, "CONTRACT_VIOLATED");
+    // And what is stopped meanwhile is stopped.
+    asked.deadline = None;
+    let (delegation, stop) = (world.delegation(), CancellationToken::new());
+    let (events, mut told) = mpsc::channel(100);
+    let cancel = async {
+        while let Some(event) = told.recv().await {
+            if matches!(event, DelegationEvent::Trying { .. }) {
+                stop.cancel();
+                break;
+            }
+        }
+    };
+    let (report, ()) = tokio::join!(delegation.run(&asked, &events, &stop), cancel);
+    assert_eq!(report.unwrap().error.unwrap().code, "CANCELLED");
+}
+
+/// LD-C29
+#[tokio::test]
+async fn a_result_after_the_deadline_is_too_late() {
+    let world = World::new();
+    let manner = Manner {
+        twist: Twist::Slow(900),
+        only: "TASK_SUBMIT",
+        has_key: false,
+        has_stream: false,
+        ..Manner::default()
+    };
+    let peer = Peer::start(manner).await;
+    let mut asked = request("echo", &[&peer.url]);
+    asked.deadline = Some(Duration::from_millis(400));
+    let (report, _) = world.run(&asked).await;
+    let error = report.error.unwrap();
+    assert_eq!(error.code, "CONTRACT_VIOLATED");
+    assert!(error.message.contains("deadline_exceeded"), "{}", error.message);
+    assert_eq!(report.output, None);
+}
+
+/// LD-C38
+#[tokio::test]
+async fn a_result_that_breaks_the_contract_is_no_success() {
+    let world = World::new();
+    for (twist, words) in [(Twist::Dear, "budget_tokens_exceeded"), (Twist::Unkept, "contract")] {
+        let manner = Manner {
+            twist,
+            only: "TASK_SUBMIT",
+            has_key: false,
+            has_stream: false,
+            ..Manner::default()
+        };
+        let peer = Peer::start(manner).await;
+        let mut asked = request("echo", &[&peer.url]);
+        asked.budget.max_tokens = Some(10);
+        let (report, _) = world.run(&asked).await;
+        let error = report.error.unwrap();
+        assert_eq!(error.code, "CONTRACT_VIOLATED", "{twist:?}");
+        assert!(error.message.contains(words), "{}", error.message);
+        assert_eq!(error.partial_output.unwrap()["said"], "say hi");
+        // Without a contract there is nothing to break.
+        let (report, _) = world.run(&request("echo", &[&peer.url])).await;
+        assert!(report.is_done(), "{:?}", report.error);
+    }
 }

@@ -72,7 +72,7 @@ async fn a_tool_is_a_skill() {
     assert_eq!(report.output.unwrap(), "SAY HI");
     assert_eq!(report.payload_mode, Some(PayloadMode::Text));
     let provenance = report.provenance.unwrap();
-    assert_eq!(provenance.produced_by.as_str(), url);
+    assert_eq!(provenance.produced_by.as_str(), format!("ldp:delegate:{url}"));
     assert_eq!(provenance.verification, VerificationStatus::Unverified);
     assert!(provenance.latency_ms.is_some());
     let (report, _) = world.run(&request("fail", &[&url])).await;
