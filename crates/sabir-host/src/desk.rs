@@ -25,10 +25,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sabir_capture::{Guard, HostPort, ReadOptions};
+use sabir_engine::Usage;
 use sabir_llmcp::Tool;
 use sabir_policy::{PolicyDoc, tool_names};
 use sabir_store::library::{Library, LibraryError};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 pub use answer::{Answered, Ask, ToolSet};
 pub use artifact::{Made, ShareFormat, Shared, transform_kinds, write_new};
@@ -73,7 +74,10 @@ pub struct Integrations {
 
 /// Cheap to clone; clones share everything.
 #[derive(Debug, Clone)]
-pub struct Desk(Arc<Opened>, Arc<InputReader>, Option<Arc<CallBounds>>);
+pub struct Desk(Arc<Opened>, Arc<InputReader>, Option<Arc<CallBounds>>, Option<Meter>);
+
+/// What models were given and gave, in tokens, as far as they said so.
+pub(crate) type Meter = Arc<watch::Sender<Option<u64>>>;
 
 #[derive(Debug)]
 struct Opened {
@@ -107,7 +111,20 @@ impl Desk {
             browser: Mutex::new(BrowserSlot::new(setup.visible_browser)),
             held: Held::default(),
         };
-        Ok(Self(Arc::new(opened), Arc::new(reader), None))
+        Ok(Self(Arc::new(opened), Arc::new(reader), None, None))
+    }
+
+    /// The same desk, which says after each call of a model how much was used.
+    pub(crate) fn metered(&self, meter: Meter) -> Self {
+        Self(Arc::clone(&self.0), Arc::clone(&self.1), self.2.clone(), Some(meter))
+    }
+
+    fn note_usage(&self, usage: Option<Usage>) {
+        let (Some(meter), Some(usage)) = (&self.3, usage) else { return };
+        meter.send_modify(|total| {
+            let used = usage.input.saturating_add(usage.output);
+            *total = Some(total.unwrap_or(0).saturating_add(used));
+        });
     }
 
     /// The same desk for one call of a model: what it fetches and the pages that it opens are held to
@@ -123,7 +140,7 @@ impl Desk {
             held: self.0.held.clone(),
         };
         let reader = self.1.held_to(guard, Arc::new(led_on()));
-        Self(Arc::clone(&self.0), Arc::new(reader), Some(Arc::new(bounds)))
+        Self(Arc::clone(&self.0), Arc::new(reader), Some(Arc::new(bounds)), self.3.clone())
     }
 
     /// Reads a page and stores nothing.

@@ -46,10 +46,11 @@ pub use model::{
     detect_local, probe_local,
 };
 pub use node::{
-    Agent, AgentConfig, Approval, Approvals, Broken, CallerConfig, Condition, Decision, Echo,
-    Evidence, Follow, Llmcp, LlmcpConfig, LlmcpTask, News, Node, NodeConfig, NodeConfigError,
-    NodeCounts, NodeError, NodeSettings, NotWaiting, PeerConfig, Program, ProgramConfig, Skill,
-    SkillConfig, SkillKind, SkillKit, Surroundings, TlsConfig, Told, node_signing_key,
+    Agent, AgentConfig, Approval, Approvals, Broken, CallerConfig, Condition, Decision,
+    DelegateConfig, Echo, Evidence, Follow, IdentityConfig, Llmcp, LlmcpConfig, LlmcpTask, News,
+    Node, NodeConfig, NodeConfigError, NodeCounts, NodeError, NodeSettings, NotWaiting, PeerConfig,
+    Program, ProgramConfig, Skill, SkillConfig, SkillKind, SkillKit, Surroundings, TlsConfig, Told,
+    node_signing_key,
 };
 pub use policy::{PolicyFault, PolicyFileError, load_policy, policy_file};
 pub use reading::{read_file_text, read_private, read_text};

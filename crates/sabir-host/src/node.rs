@@ -36,8 +36,8 @@ use tokio::time::timeout;
 pub use approvals::{Approval, Approvals, Decision, NotWaiting};
 pub use build::{SkillKit, Surroundings};
 pub use config::{
-    AgentConfig, CallerConfig, Evidence, LlmcpConfig, NodeConfig, NodeConfigError, PeerConfig,
-    ProgramConfig, SkillConfig, SkillKind, TlsConfig,
+    AgentConfig, CallerConfig, DelegateConfig, Evidence, IdentityConfig, LlmcpConfig, NodeConfig,
+    NodeConfigError, PeerConfig, ProgramConfig, SkillConfig, SkillKind, TlsConfig,
 };
 pub use error::NodeError;
 pub use follow::{Follow, Told};
@@ -91,8 +91,12 @@ impl Node {
         }
         let pins = Pins::new(peers);
         for pinned in pins.all().await? {
-            // Those beyond its room are found again when they come.
-            let _ = trust.pin(&pinned.delegate_id, pinned.key);
+            // Whoever is left out could be spoken for by anybody.
+            let kept = trust.pin(&pinned.delegate_id, pinned.key);
+            kept.map_err(|fault| NodeError::Unpinned {
+                delegate_id: pinned.delegate_id.clone(),
+                why: fault.to_string(),
+            })?;
         }
         let journal = Journal::new(store.clone());
         let now = Timestamp::from_millis(now_ms());

@@ -147,6 +147,8 @@ pub struct Runner {
     probe: OnceCell<Probe>,
     /// Our own sockets.
     hidden: Vec<PathBuf>,
+    /// Variables that commands do not inherit.
+    withheld: Vec<String>,
     /// The most that a confined command gets.
     network: Network,
 }
@@ -155,8 +157,8 @@ impl Runner {
     /// `helper` is a program whose `main` begins by calling [`crate::sandbox::main`] when its first
     /// argument is [`HELPER_ARGUMENT`].
     pub fn new(helper: impl Into<PathBuf>, choice: LayerChoice) -> Self {
-        let (probe, hidden) = (OnceCell::new(), Vec::new());
-        Self { helper: helper.into(), choice, probe, hidden, network: Network::On }
+        let (probe, hidden, withheld) = (OnceCell::new(), Vec::new(), Vec::new());
+        Self { helper: helper.into(), choice, probe, hidden, withheld, network: Network::On }
     }
 
     /// The running program itself, even if its file has been replaced since it was started: what
@@ -170,6 +172,14 @@ impl Runner {
     #[must_use]
     pub fn hiding(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
         self.hidden.extend(files);
+        self
+    }
+
+    /// Keeps variables from every command that is not given them by name: they hold secrets, although
+    /// their names may not sound so.
+    #[must_use]
+    pub fn withholding(mut self, variables: impl IntoIterator<Item = String>) -> Self {
+        self.withheld.extend(variables);
         self
     }
 
@@ -272,7 +282,8 @@ impl Runner {
                 (how.ok_or_else(|| ExecError::Unconfinable(probe.refusal()))?, network)
             }
         };
-        let mut env = environment::clean(std::env::vars_os(), how.layer(), network);
+        let inherited = environment::without(std::env::vars_os(), &self.withheld);
+        let mut env = environment::clean(inherited, how.layer(), network);
         for (name, value) in exec.env_extra {
             env.retain(|(other, _)| other.to_str() != Some(name.as_str()));
             env.push((name.into(), value.into()));

@@ -7,5 +7,6 @@ pub(crate) mod delegates;
 pub(crate) mod domain;
 pub(crate) mod keys;
 mod me;
+mod operator;
 mod shown;
 pub(crate) mod up;

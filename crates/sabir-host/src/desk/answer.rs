@@ -243,6 +243,7 @@ impl Desk {
                     return Err(error);
                 }
             };
+            self.note_usage(said.usage);
             let answer = read_answer(&said.text, &asked, &check_data);
             // At once: what comes now may fail, and this was paid for.
             let run = self.run_of(&kind, &asked, started, Ok((&said, &answer)), &errand);

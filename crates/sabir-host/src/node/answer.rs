@@ -3,8 +3,8 @@
 
 use sabir_ldp::{
     Body, Envelope, ErrorCategory, Failure, IdentityCard, LdpError, MessageId, MessageType, Moment,
-    Outcome, PayloadMode, Received, Recipient, Rejection, Seal, SessionId, Severity, SigningKey,
-    TaskUpdated, Trust, Update, sign_provenance,
+    Outcome, PayloadMode, Received, Recipient, Refusal, Rejection, Seal, SessionId, Severity,
+    SigningKey, TaskUpdated, Trust, Update, sign_provenance,
 };
 
 /// An answer that is not signed yet.
@@ -133,7 +133,10 @@ impl Pen<'_> {
             Err(error) => {
                 let why = format!("the answer cannot be signed: {error}");
                 let task_id = envelope.body.task_id().cloned();
-                envelope.body = Body::TaskFailed(Failure { task_id, error: unavailable(why) });
+                // It would be the same again, and what was asked for may have been done.
+                let mut error = Refusal::TaskFailed.error(why);
+                error.retryable = false;
+                envelope.body = Body::TaskFailed(Failure { task_id, error });
                 if seal.apply(envelope, self.key, self.trust).is_err() {
                     envelope.signature_algorithm = None;
                     envelope.nonce = None;

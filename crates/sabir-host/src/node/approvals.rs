@@ -19,7 +19,7 @@ pub struct Approval {
     /// Whose task it is.
     pub task: TaskKey,
     pub skill: SkillName,
-    /// What is to be allowed, in words.
+    /// What is to be allowed, in words and in full: a command, or the lines of a patch.
     pub what: String,
     pub asked_at_ms: u64,
 }

@@ -1,20 +1,20 @@
-//! The `[node]`, `[[skills]]`, `[[peers]]`, `[[callers]]` and `[tls]` sections of a configuration text,
-//! read once into checked types. It reads no file and no environment: a secret is the name of a
+//! The `[node]`, `[[skills]]`, `[[peers]]`, `[[callers]]`, `[[delegates]]` and `[tls]` sections of a
+//! configuration text, read once into checked types. It reads no file and no environment: a secret is the name of a
 //! variable here. Other sections of the text belong to others.
 
 mod error;
 mod people;
 mod section;
 mod skills;
-
-use std::path::PathBuf;
+mod tls;
 
 use sabir_ldp::{Budget, DelegateId, PayloadMode};
 use toml::de::{DeTable, DeValue};
 
 pub use error::NodeConfigError;
-pub use people::{CallerConfig, Evidence, PeerConfig};
+pub use people::{CallerConfig, DelegateConfig, Evidence, PeerConfig};
 pub use skills::{AgentConfig, LlmcpConfig, ProgramConfig, SkillConfig, SkillKind};
+pub use tls::{IdentityConfig, TlsConfig};
 
 use section::{Section, check_keys};
 
@@ -48,16 +48,11 @@ pub struct NodeConfig {
     pub skills: Vec<SkillConfig>,
     pub peers: Vec<PeerConfig>,
     pub callers: Vec<CallerConfig>,
+    /// What we show to others when we ask them.
+    pub delegates: Vec<DelegateConfig>,
     pub tls: Option<TlsConfig>,
-}
-
-/// Files for TLS; relative ones start where the configuration stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TlsConfig {
-    pub certificate: PathBuf,
-    pub key: PathBuf,
-    /// Whose certificates callers may show. Without one, callers show tokens.
-    pub client_ca: Option<PathBuf>,
+    /// Who we are to servers that ask for a certificate.
+    pub identity: Option<IdentityConfig>,
 }
 
 impl Default for NodeConfig {
@@ -83,7 +78,9 @@ impl Default for NodeConfig {
             skills: Vec::new(),
             peers: Vec::new(),
             callers: Vec::new(),
+            delegates: Vec::new(),
             tls: None,
+            identity: None,
         }
     }
 }
@@ -98,9 +95,12 @@ impl NodeConfig {
         if let Some(value) = table.remove("node") {
             config.read_node(Section::new("[node]", value, NODE_KEYS, text)?)?;
         }
-        for (key, name) in
-            [("skills", "[[skills]]"), ("peers", "[[peers]]"), ("callers", "[[callers]]")]
-        {
+        for (key, name) in [
+            ("skills", "[[skills]]"),
+            ("peers", "[[peers]]"),
+            ("callers", "[[callers]]"),
+            ("delegates", "[[delegates]]"),
+        ] {
             let Some(value) = table.remove(key) else { continue };
             let span = value.span();
             let DeValue::Array(entries) = value.into_inner() else {
@@ -117,6 +117,11 @@ impl NodeConfig {
                         let section = Section::new("[[peers]]", entry, people::PEER_KEYS, text)?;
                         people::read_peer(section, &config.trust_domain, &mut config.peers)?;
                     }
+                    "delegates" => {
+                        let section =
+                            Section::new("[[delegates]]", entry, people::DELEGATE_KEYS, text)?;
+                        people::read_delegate(section, &mut config.delegates)?;
+                    }
                     _ => {
                         let section =
                             Section::new("[[callers]]", entry, people::CALLER_KEYS, text)?;
@@ -126,14 +131,31 @@ impl NodeConfig {
             }
         }
         if let Some(value) = table.remove("tls") {
-            let mut section = Section::new("[tls]", value, TLS_KEYS, text)?;
-            config.tls = Some(TlsConfig {
-                certificate: section.required_text("certificate")?.value.into(),
-                key: section.required_text("key")?.value.into(),
-                client_ca: section.text("client_ca")?.map(|it| it.value.into()),
-            });
+            let section = Section::new("[tls]", value, tls::KEYS, text)?;
+            (config.tls, config.identity) = tls::read(section)?;
         }
         Ok(config)
+    }
+
+    /// The variables that are secret by what they are for, whatever they are called.
+    pub fn secret_variables(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let callers = self.callers.iter().map(|caller| &caller.shows);
+        for shows in self.peers.iter().flat_map(|peer| &peer.shows).chain(callers) {
+            if let Evidence::TokenEnv(name) = shows {
+                names.push(name.clone());
+            }
+        }
+        names.extend(self.peers.iter().filter_map(|peer| peer.hmac_secret_env.clone()));
+        names.extend(self.delegates.iter().filter_map(|delegate| delegate.token_env.clone()));
+        for skill in &self.skills {
+            // What is handed to one program is not for the others.
+            if let SkillKind::Program(program) = &skill.kind {
+                let secret = |name: &&String| !ORDINARY.contains(&name.as_str());
+                names.extend(program.pass_env.iter().filter(secret).cloned());
+            }
+        }
+        names
     }
 
     fn read_node(&mut self, mut section: Section<'_>) -> Result<(), NodeConfigError> {
@@ -191,8 +213,21 @@ impl NodeConfig {
 }
 
 /// Also those that others read from the same file.
-const SECTIONS: &[&str] =
-    &["node", "skills", "peers", "callers", "tls", "default_provider", "providers", "mcp"];
+const SECTIONS: &[&str] = &[
+    "node",
+    "skills",
+    "peers",
+    "callers",
+    "delegates",
+    "tls",
+    "default_provider",
+    "providers",
+    "mcp",
+];
+
+/// What says where one is and who. Whoever hands one of them on by name means no secret.
+const ORDINARY: [&str; 9] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TZ", "TMPDIR"];
 
 const NODE_KEYS: &[&str] = &[
     "delegate_id",
@@ -213,8 +248,6 @@ const NODE_KEYS: &[&str] = &[
     "session_max_tokens",
     "session_max_cost_usd",
 ];
-
-const TLS_KEYS: &[&str] = &["certificate", "key", "client_ca"];
 
 /// Each is two processes; a machine has room for a thousand, and hardly for more.
 const PROGRAMS_AT_ONCE: usize = 1_000;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sabir_ldp::SkillName;
+use sabir_ldp::{DelegateId, SkillName};
 use sabir_store::StoreError;
 
 #[derive(Debug)]
@@ -19,6 +19,11 @@ pub enum NodeError {
     NoVariable(String),
     /// The card cannot be published.
     BadCard(String),
+    /// A key that was pinned could not be enforced.
+    Unpinned {
+        delegate_id: DelegateId,
+        why: String,
+    },
     /// The system gives no random numbers.
     NoRandom(String),
 }
@@ -35,6 +40,11 @@ impl fmt::Display for NodeError {
                 write!(f, "the configuration names the variable {name}, which is not set")
             }
             Self::BadCard(why) => write!(f, "the card of this node is not right: {why}"),
+            Self::Unpinned { delegate_id, why } => write!(
+                f,
+                "the pinned key of {delegate_id} cannot be enforced: {why}: \
+                 `sabir keys forget` those that are not needed"
+            ),
             Self::NoRandom(why) => write!(f, "the system gives no random numbers: {why}"),
         }
     }

@@ -10,7 +10,8 @@ mod words;
 use std::fmt;
 
 use futures_util::future::BoxFuture;
-use sabir_ldp::{Finished, LdpError, Refusal, TaskEvent, TaskOrder, Usage};
+use sabir_ldp::{Finished, LdpError, Refusal, TaskEvent, TaskOrder, Usage, canonical_value};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,15 @@ pub use agent::Agent;
 pub use echo::Echo;
 pub use llmcp::{Llmcp, LlmcpTask};
 pub use program::Program;
+
+/// An output as it can be signed. A number that has no canonical form would be another one elsewhere, so
+/// that what has one is told as a text.
+pub(super) fn signable(output: Value) -> Value {
+    match canonical_value(&output) {
+        Ok(_) => output,
+        Err(_) => Value::String(output.to_string()),
+    }
+}
 
 pub trait Skill: Send + Sync + fmt::Debug {
     /// What comes of a task that takes no time and touches nothing. It is done while everybody waits,

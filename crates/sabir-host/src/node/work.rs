@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::core::Core;
 use super::criteria::unmet;
-use super::skill::{Broken, News};
+use super::skill::{Broken, News, signable};
 
 #[derive(Debug, Default)]
 pub(super) struct Running {
@@ -68,7 +68,10 @@ impl Core {
         };
         let event = match done {
             Ok(finished) => self.finished(finished, criteria.unwrap_or_default()).await,
-            Err(Broken { error, usage }) => TaskEvent::Failed { error: *error, usage },
+            Err(Broken { mut error, usage }) => {
+                error.partial_output = error.partial_output.map(signable);
+                TaskEvent::Failed { error: *error, usage }
+            }
         };
         let event = match (running.cause.get(), event) {
             (Some(Cause::Shutdown), TaskEvent::Failed { error, usage }) => {
@@ -137,6 +140,7 @@ impl Core {
     }
 
     async fn finished(&self, mut finished: Finished, criteria: Vec<String>) -> TaskEvent {
+        finished.output = signable(finished.output);
         if !criteria.is_empty() {
             let output = finished.output.clone();
             let checked = tokio::task::spawn_blocking(move || unmet(&criteria, &output)).await;

@@ -25,6 +25,14 @@ pub(crate) fn clean(
     env
 }
 
+/// Without these.
+pub(crate) fn without(
+    inherited: impl IntoIterator<Item = (OsString, OsString)>,
+    names: &[String],
+) -> impl Iterator<Item = (OsString, OsString)> {
+    inherited.into_iter().filter(|(name, _)| !names.iter().any(|it| name == it.as_str()))
+}
+
 const SANDBOX: &str = "SABIR_SANDBOX";
 const NETWORK_DISABLED: &str = "SABIR_SANDBOX_NETWORK_DISABLED";
 
@@ -39,6 +47,15 @@ const SECRET_WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD",
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_withheld_is_not_inherited() {
+        let inherited = ["PATH", "OLD_FRIEND", "HOME", "OTHER"];
+        let inherited = inherited.map(|name| (OsString::from(name), OsString::from("x")));
+        let withheld = ["OLD_FRIEND".to_owned()];
+        let left: Vec<_> = without(inherited, &withheld).map(|(name, _)| name).collect();
+        assert_eq!(left, ["PATH", "HOME", "OTHER"]);
+    }
 
     #[test]
     fn names_decide() {

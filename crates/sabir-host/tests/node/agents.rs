@@ -28,13 +28,17 @@ fn engine(home: &std::path::Path) -> Engine {
     .unwrap()
 }
 
-fn agent(engine: &Engine, model: &FakeModel, approvals: &Approvals) -> Arc<dyn Skill> {
+fn agent(
+    engine: &Engine,
+    model: &FakeModel,
+    approvals: &Approvals,
+    mode: SandboxMode,
+) -> Arc<dyn Skill> {
     let provider = ProviderSettings {
         base_url: Some(model.base_url()),
         wire_api: Some(WireApi::Responses),
         ..ProviderSettings::default()
     };
-    let mode = SandboxMode::DangerFullAccess;
     let configure = ConfigureSession {
         model: Some("m".to_owned()),
         provider: Some(provider),
@@ -58,7 +62,8 @@ async fn what_an_agent_may_not_do_alone_is_asked_of_the_operator() {
     ]);
     let engine = engine(home.path());
     let approvals = Approvals::default();
-    let settings = settings(&[("touch", agent(&engine, &model, &approvals))]);
+    let settings =
+        settings(&[("touch", agent(&engine, &model, &approvals, SandboxMode::DangerFullAccess))]);
     let peers = Peers::open(home.path()).unwrap();
     let node = Node::start(settings, engine.store().clone(), peers, key()).await.unwrap();
     let world = World { node, home };
@@ -83,5 +88,45 @@ async fn what_an_agent_may_not_do_alone_is_asked_of_the_operator() {
     assert_eq!(last.unwrap()["output"], "touched");
     assert!(mark.exists());
     assert!(approvals.list().is_empty());
+    world.node.stop().await;
+}
+
+/// LD-N22: the operator is shown all of a patch, and the caller no more than what it is about.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_patch_is_shown_in_full_to_the_operator() {
+    let home = Arc::new(tempfile::tempdir().unwrap());
+    let work = tempfile::tempdir().unwrap();
+    let file = work.path().join("new.txt");
+    let patch = format!(
+        "*** Begin Patch\n*** Add File: {}\n+first\n+rm -rf everything\n*** End Patch\n",
+        file.display()
+    );
+    let input = json!({ "input": patch });
+    let model = FakeModel::start([
+        Reply::sse([responses::call("c-1", "apply_patch", &input), responses::completed("r-1")]),
+        Reply::sse([responses::message("left"), responses::completed("r-2")]),
+    ]);
+    let engine = engine(home.path());
+    let approvals = Approvals::default();
+    let settings =
+        settings(&[("write", agent(&engine, &model, &approvals, SandboxMode::ReadOnly))]);
+    let peers = Peers::open(home.path()).unwrap();
+    let node = Node::start(settings, engine.store().clone(), peers, key()).await.unwrap();
+    let world = World { node, home };
+    world.open().await;
+    let mut follow = world.follow(&submission("t-1", "write", json!("write it")), None).await;
+    let waiting = loop {
+        let told = body(&follow.next().await.unwrap().text);
+        assert_eq!(told["type"], "TASK_UPDATE", "{told} {:?}", model.requests());
+        if told["state"] == "waiting_for_approval" {
+            break told["message"].as_str().unwrap().to_owned();
+        }
+    };
+    assert!(waiting.contains("new.txt") && !waiting.contains("rm -rf"), "{waiting}");
+    let [question] = <[_; 1]>::try_from(approvals.list()).unwrap();
+    assert!(question.what.contains("\n+first\n+rm -rf everything"), "{}", question.what);
+    approvals.decide(question.id, Decision::Deny).unwrap();
+    while follow.next().await.is_some() {}
+    assert!(!file.exists());
     world.node.stop().await;
 }

@@ -47,7 +47,8 @@ fn the_example_is_right_also_where_it_is_a_comment() {
         .collect();
     let config = NodeConfig::parse(&all).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((config.skills.len(), config.peers.len(), config.callers.len()), (4, 2, 1));
-    assert!(config.tls.is_some());
+    assert!(config.tls.is_some() && config.identity.is_some());
+    assert_eq!(config.delegates.len(), 1);
 }
 
 #[test]
@@ -101,6 +102,71 @@ fn what_is_wrong_is_pointed_at() {
              1 | [skill]
                |  ^^^^^"#]],
     );
+}
+
+#[test]
+fn what_is_wrong_about_those_we_ask_is_pointed_at() {
+    check(
+        "[[delegates]]\nurl = \"agents.example\"\n",
+        expect![[r#"
+        line 2, column 7: an address starts with ldp://, https:// or http://
+         2 | url = "agents.example"
+           |       ^^^^^^^^^^^^^^^^"#]],
+    );
+    check(
+        "[[delegates]]\nurl = \"https://a.example\"\n",
+        expect![[r#"
+        line 2, column 7: nothing is said of it: give it token_env or ca
+         2 | url = "https://a.example"
+           |       ^^^^^^^^^^^^^^^^^^^"#]],
+    );
+    check(
+        "[[delegates]]\nurl = \"https://a.example\"\ntoken_env = \"s3cr3t value\"\n",
+        expect![[r#"
+            line 3, column 13: write the name of a variable, not its value
+             3 | token_env = "s3cr3t value"
+               |             ^^^^^^^^^^^^^^"#]],
+    );
+    check(
+        "[[delegates]]\nurl = \"ldp://a\"\nca = \"a\"\n[[delegates]]\nurl = \"ldp://a\"\nca = \"a\"\n",
+        expect![[r#"
+            line 5, column 7: this delegate stands twice
+             5 | url = "ldp://a"
+               |       ^^^^^^^^^"#]],
+    );
+    check(
+        "[tls]\nclient_certificate = \"us.pem\"\n",
+        expect![[r#"
+        line 2, column 22: it goes with a `client_key`
+         2 | client_certificate = "us.pem"
+           |                      ^^^^^^^^"#]],
+    );
+    check(
+        "[tls]\nkey = \"us.key\"\n",
+        expect![[r#"
+        line 2, column 7: it goes with a `certificate`
+         2 | key = "us.key"
+           |       ^^^^^^^^"#]],
+    );
+    check(
+        "[tls]\nclient_ca = \"ca.pem\"\nclient_certificate = \"a\"\nclient_key = \"b\"\n",
+        expect![[r#"
+            line 1, column 1: `[tls]` has no `certificate`
+             1 | [tls]
+               | ^^^^^"#]],
+    );
+}
+
+/// What a variable is for makes it secret, whatever it is called.
+#[test]
+fn variables_with_secrets_are_known() {
+    let text = "[[peers]]\ndelegate_id = \"ldp:delegate:a\"\nhmac_secret_env = \"FRIEND\"\n\
+                [[callers]]\ntoken_env = \"CALLER\"\n\
+                [[delegates]]\nurl = \"https://a.example\"\ntoken_env = \"ASKED\"\n\
+                [[skills]]\nname = \"a\"\nrun = [\"cat\"]\npass_env = [\"DATABASE\", \"PATH\"]\n";
+    let mut names = NodeConfig::parse(text).unwrap().secret_variables();
+    names.sort_unstable();
+    assert_eq!(names, ["ASKED", "CALLER", "DATABASE", "FRIEND"]);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 mod agents;
 mod config;
+mod desk;
 #[path = "../it/mcp/helper.rs"]
 mod helper;
 mod programs;

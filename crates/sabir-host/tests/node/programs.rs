@@ -1,10 +1,17 @@
 //! Programs as skills, the hostile ones too.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use sabir_host::process::Runner;
+use sabir_host::sandbox::{Confinement, LayerChoice};
+use sabir_host::{Program, Skill};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
-use crate::world::{CALLER, SESSION, World, all, code, message, program, shell, submission, until};
+use crate::world::{
+    CALLER, SESSION, World, all, code, echo, message, program, shell, submission, until,
+};
 
 async fn run(script: &str, input: Value) -> Value {
     let world = World::new(&[shell(script)]).await;
@@ -20,6 +27,25 @@ async fn the_input_is_json_on_stdin_and_stdout_is_the_output() {
     assert_eq!(run("true", json!(1)).await["output"], "");
     let deep = format!("printf '{}'", "[".repeat(100));
     assert_eq!(run(&deep, json!(1)).await["output"], "[".repeat(100));
+}
+
+/// LD-N15: a number that would be another one elsewhere is told as it was written, and the work is
+/// told as done.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_output_that_cannot_be_signed_as_json_is_told_as_text() {
+    for output in ["1234567890123456789", "{\"id\": [-9007199254740993]}", "18446744073709551615"] {
+        let told = run(&format!("echo '{output}'"), json!(1)).await;
+        assert_eq!(told["type"], "TASK_RESULT", "{told}");
+        assert_eq!(told["output"], format!("{output}\n"), "{told}");
+        assert!(told["provenance"]["signature"].is_object(), "{told}");
+    }
+    // As large as numbers may be is still a number.
+    assert_eq!(run("echo 9007199254740991", json!(1)).await["output"], 9_007_199_254_740_991_u64);
+    let world = World::new(&[echo()]).await;
+    world.open().await;
+    let input = json!({ "id": 1_234_567_890_123_456_789_u64 });
+    let echoed = world.submit("t-1", "echo", input).await;
+    assert_eq!(echoed["output"], "{\"id\":1234567890123456789}", "{echoed}");
 }
 
 /// LD-N16.
@@ -43,6 +69,13 @@ async fn an_exit_code_and_a_signal_are_failures_with_the_last_words() {
     let text = failed["error"]["message"].as_str().unwrap();
     assert!(text.contains("status 3") && text.contains("broken"), "{text}");
     assert_eq!(failed["error"]["partial_output"], "half\n");
+    let script = "i=0; while [ $i -lt 2000 ]; do echo \"line $i of it ü\" >&2; i=$((i+1)); done; \
+                  echo the reason >&2; exit 4";
+    let long = run(script, json!(1)).await;
+    let text = long["error"]["message"].as_str().unwrap();
+    assert!(text.ends_with("line 1999 of it ü\nthe reason"), "{text}");
+    assert!(text.contains("bytes before") && !text.contains("line 0 of"), "{text}");
+    assert!(text.len() < 5000, "{}", text.len());
     let killed = run("kill -SEGV $$", json!(1)).await;
     let text = killed["error"]["message"].as_str().unwrap();
     assert!(text.contains("signal 11"), "{text}");
@@ -50,6 +83,31 @@ async fn an_exit_code_and_a_signal_are_failures_with_the_last_words() {
     world.open().await;
     let missing = world.submit("t-1", "gone", json!(1)).await;
     assert_eq!(code(&missing), "TASK_FAILED");
+}
+
+/// What the configuration names as a secret is not inherited, unless it is handed on by name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_withheld_variable_does_not_reach_a_program() {
+    // Every test process has one of these.
+    let name = ["CARGO_PKG_NAME", "USER", "HOME"];
+    let name = name.into_iter().find(|it| std::env::var_os(it).is_some()).unwrap();
+    let script = format!("echo \"is ${name}.\"");
+    let with = |env: Vec<(String, String)>| -> Arc<dyn Skill> {
+        let runner = Runner::new(crate::helper::path(), LayerChoice::None);
+        Arc::new(Program {
+            argv: ["/bin/sh", "-c", &script].map(str::to_owned).to_vec(),
+            cwd: "/tmp".into(),
+            env,
+            confinement: Confinement::FullAccess,
+            runner: Arc::new(runner.withholding([name.to_owned()])),
+            turns: Arc::new(Semaphore::new(1)),
+        })
+    };
+    let given = with(vec![(name.to_owned(), "given".to_owned())]);
+    let world = World::new(&[("none", with(Vec::new())), ("given", given)]).await;
+    world.open().await;
+    assert_eq!(world.submit("t-1", "none", json!(1)).await["output"], "is .\n");
+    assert_eq!(world.submit("t-2", "given", json!(1)).await["output"], "is given.\n");
 }
 
 /// LD-N19.

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
+use sabir_host::Node;
+use sabir_store::Store;
+use sabir_store::peers::Peers;
 use serde_json::json;
 
 use crate::programs::is_alive;
-use crate::world::{World, all, code, echo, settings, shell, submission, until};
+use crate::world::{World, all, code, echo, id, key, settings, shell, submission, until};
 
 /// LD-N12: after a restart.
 #[tokio::test(flavor = "multi_thread")]
@@ -87,4 +90,22 @@ async fn after_a_crash_nothing_runs_twice_and_what_ran_is_reported() {
     assert_eq!(std::fs::read_to_string(&count).unwrap(), "x\n");
     drop(follow);
     world.node.stop().await;
+}
+
+/// Every key that is kept is enforced: where there is no room for one, nothing is served.
+#[tokio::test]
+async fn a_pinned_key_that_cannot_be_enforced_keeps_the_node_from_starting() {
+    let home = tempfile::tempdir().unwrap();
+    let peers = Peers::open(home.path()).unwrap();
+    let known = key().public_key();
+    peers.pin(&id("ldp:delegate:kept"), &known, "a test", 1).unwrap();
+    let mut full = settings(&[echo()]);
+    for number in 0.. {
+        if full.trust.pin(&id(&format!("ldp:delegate:d-{number}")), known).is_err() {
+            break;
+        }
+    }
+    let store = Store::open(home.path()).unwrap();
+    let refused = Node::start(full, store, peers, key()).await.unwrap_err().to_string();
+    assert!(refused.contains("ldp:delegate:kept"), "{refused}");
 }

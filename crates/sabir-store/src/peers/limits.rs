@@ -12,7 +12,8 @@ pub(super) const MAX_JSON: usize = 1 << 20;
 pub(super) const MAX_ERROR: usize = 2 << 10;
 /// As many as a router takes.
 pub(super) const MAX_DELEGATES: usize = 100_000;
-pub(super) const MAX_PINS: usize = 100_000;
+/// As many as a node enforces: a key that is kept and not enforced protects nobody.
+pub(super) const MAX_PINS: usize = 10_000;
 pub(super) const MAX_DOMAINS: usize = 10_000;
 /// Beyond this the ones that were changed longest ago go.
 pub(super) const MAX_TALLIES: usize = 100_000;

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use clap::Args;
+use sabir_base::text::one_line;
 use sabir_net::{Base, DiscoverError, PlainHttp};
 use serde_json::json;
 
@@ -63,7 +64,9 @@ impl CardArgs {
                     writeln!(output, "{all:#}")?;
                 } else {
                     shown::write_card(output, &found.card)?;
-                    found.notes.iter().for_each(|finding| notes.line(finding));
+                    for finding in &found.notes {
+                        notes.line(one_line(&finding.to_string(), 400));
+                    }
                 }
                 Ok(Exit::Done)
             }
@@ -76,7 +79,7 @@ impl CardArgs {
                     let all = json!({ "error": error.to_string(), "findings": findings });
                     writeln!(output, "{all:#}")?;
                 }
-                notes.error(error);
+                notes.line(format_args!("error: {}", one_line(&error.to_string(), 1000)));
                 Ok(Exit::Found)
             }
         }

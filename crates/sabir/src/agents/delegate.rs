@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::me::{Me, MeArgs};
+use super::shown::first_meeting;
 use crate::agent_args::runtime;
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
@@ -279,11 +280,12 @@ impl DelegateArgs {
         } else if let Some(done) = &report.output {
             match done {
                 Value::String(text) => writeln!(output, "{}", shown(text))?,
-                value => writeln!(output, "{value:#}")?,
+                value => writeln!(output, "{}", shown(&format!("{value:#}")))?,
             }
         }
         if let Some(error) = &report.error {
-            notes.line(format_args!("{}: {}", error.code, one_line(&error.message, 2000)));
+            let (code, message) = (one_line(&error.code, 80), one_line(&error.message, 2000));
+            notes.line(format_args!("{code}: {message}"));
         }
         if !self.quiet {
             summarize(report, notes);
@@ -334,8 +336,7 @@ fn tell(event: &DelegationEvent, notes: &mut Notes) {
             notes.line(format_args!("{address}: {}", one_line(&error.message, 300)));
         }
         DelegationEvent::KeyPinned(pin) => {
-            let key = pin.key.to_hex();
-            notes.line(format_args!("first meeting with {}: its key is {key}", id(&pin.delegate)));
+            notes.line(first_meeting(pin));
         }
         DelegationEvent::Chosen { .. } | DelegationEvent::Delivered { .. } => {}
         DelegationEvent::Trying { delegate_id, .. } => {
@@ -351,7 +352,7 @@ fn tell(event: &DelegationEvent, notes: &mut Notes) {
             notes.line(format_args!("  {share}{said}"));
         }
         DelegationEvent::Failed { delegate_id, error } => {
-            let (code, message) = (&error.code, one_line(&error.message, 300));
+            let (code, message) = (one_line(&error.code, 80), one_line(&error.message, 300));
             notes.line(format_args!("{} failed: {code}: {message}", id(delegate_id)));
         }
         DelegationEvent::Checking { by } => {

@@ -9,11 +9,12 @@ use futures_util::StreamExt as _;
 use sabir_base::text::one_line;
 use sabir_host::written;
 use sabir_ldp::{IdentityCard, LdpError};
-use sabir_net::{Address, Delegation, PlainHttp};
+use sabir_net::{Address, Delegation, NewPin, PlainHttp};
 use sabir_store::peers::{KnownDelegate, Peers, Probed};
 use serde_json::{Value, json};
 
 use super::me::{Me, MeArgs};
+use super::shown::first_meeting;
 use crate::agent_args::runtime;
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
@@ -208,7 +209,10 @@ fn look_at(
                 exit = Exit::Found;
                 notes.line(format_args!("{url}: {}", one_line(&error.message, 300)));
             }
-            keep(&me.peers, &url, &looked)?;
+            if let Ok((_, Some(pin))) = &looked {
+                notes.line(first_meeting(pin));
+            }
+            keep(&me.peers, &url, &looked.map(|(card, _)| card))?;
         }
         anyhow::Ok(())
     })?;
@@ -221,9 +225,9 @@ fn look_at(
 async fn look_once(
     delegation: &Delegation,
     address: Address,
-) -> (String, Result<IdentityCard, LdpError>) {
+) -> (String, Result<(IdentityCard, Option<NewPin>), LdpError>) {
     let looked = delegation.look(&address).await;
-    (address.to_string(), looked.map(|(card, _)| card))
+    (address.to_string(), looked)
 }
 
 /// What a look found, on disk.

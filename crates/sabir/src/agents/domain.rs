@@ -1,5 +1,6 @@
 //! `sabir domain`: whose agents may work with whose.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use clap::{Args, Subcommand};
@@ -116,7 +117,17 @@ impl TrustArgs {
             }
             domain.allow_cross_domain = !domain.trusted_peers.is_empty();
         })?;
-        let trusted = domain.trusted_peers.join(", ");
+        let is_ours = ours == me.trust.domain().name;
+        let configured = if is_ours { me.config.trusted_domains.as_slice() } else { &[] };
+        if revoke && configured.contains(&other) {
+            let other = one_line(&other, 80);
+            notes.line(format_args!(
+                "{other} is still trusted: the configuration names it in trusted_domains"
+            ));
+        }
+        let trusted = configured.iter().chain(&domain.trusted_peers);
+        let trusted: BTreeSet<String> = trusted.map(|it| one_line(it, 80)).collect();
+        let trusted = Vec::from_iter(trusted).join(", ");
         match trusted.is_empty() {
             true => notes.line(format_args!("{ours} trusts nobody but itself")),
             false => notes.line(format_args!("{ours} trusts {trusted}")),
@@ -130,8 +141,14 @@ impl ListArgs {
         let me = Me::open(&self.me)?;
         let mut domains = me.peers.domains()?;
         let own = me.trust.domain();
-        if !domains.iter().any(|it| it.name == own.name) {
-            domains.insert(0, own.clone());
+        // What the configuration says of ours is not in the list.
+        match domains.iter_mut().find(|it| it.name == own.name) {
+            Some(ours) => *ours = own.clone(),
+            None => domains.insert(0, own.clone()),
+        }
+        for domain in &mut domains {
+            let mut seen = BTreeSet::new();
+            domain.trusted_peers.retain(|it| seen.insert(it.clone()));
         }
         if self.json {
             let all: Vec<_> = domains

@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use sabir_base::text::one_line;
 use sabir_ldp::{CardFinding, IdentityCard};
+use sabir_net::NewPin;
 use serde_json::{Value, json};
 
 use crate::output::Output;
@@ -44,6 +45,12 @@ pub(super) fn write_card(output: &mut Output, card: &IdentityCard) -> anyhow::Re
         line("skill", &said)?;
     }
     Ok(())
+}
+
+/// Whose key was tied to its id just now.
+pub(super) fn first_meeting(pin: &NewPin) -> String {
+    let id = one_line(pin.delegate.as_str(), 80);
+    format!("first meeting with {id}: its key is {}", pin.key.to_hex())
 }
 
 /// What was found wrong with a card, or worth a word.

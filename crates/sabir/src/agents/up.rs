@@ -1,6 +1,6 @@
 //! `sabir up`: a node that other agents find, ask and check.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,17 +9,19 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Args;
 use sabir_base::text::one_line;
+use sabir_host::process::Runner;
 use sabir_host::sandbox::OwnState;
 use sabir_host::{
-    Approval, Approvals, CallerConfig, Decision, Engine, Evidence, Node, NodeConfig, SkillConfig,
-    SkillKind, SkillKit, Surroundings,
+    Approvals, CallerConfig, Engine, Evidence, Node, NodeConfig, SkillConfig, SkillKind, SkillKit,
+    Surroundings,
 };
 use sabir_ldp::SkillName;
 use sabir_net::{Demand, LdpOptions, LdpServer, Listening, TlsFiles, Token};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::me::{self, Me};
+use super::me::{self, Me, folder_of};
+use super::operator::ask_operator;
 use crate::agent_args::{AgentArgs, runtime};
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
@@ -106,16 +108,20 @@ impl UpArgs {
                 kind: SkillKind::Echo,
             });
         }
-        let options = self.options(&mut config, &path)?;
+        let folder = folder_of(&path)?;
+        let key_files = self.key_files(&home, &config, &folder);
+        let secret = config.secret_variables();
+        let options = self.options(&mut config, &folder)?;
         // Addresses are cheaper to find wrong than a store is to open.
         let server = LdpServer::bind(self.listen.clone(), options).await?;
-        let me = Me::with(&home, config)?;
+        let me = Me::with(&home, config, folder)?;
         let approvals = Approvals::default();
-        let engine = self.agent(&home)?;
+        let runner = || anyhow::Ok(AgentArgs::runner()?.withholding(secret.iter().cloned()));
+        let engine = self.agent(runner()?, key_files.clone())?;
         let kit = SkillKit {
-            runner: Arc::new(AgentArgs::runner()?),
-            folder: folder_of(&path)?,
-            own: OwnState { folders: vec![home.clone()], key_files: self.key_files() },
+            runner: Arc::new(runner()?),
+            folder: me.folder.clone(),
+            own: OwnState { folders: vec![home.clone()], key_files },
             desk: Some(self.desk.open(Sight::Hidden)?),
             approvals: approvals.clone(),
             engine: Some(engine.clone()),
@@ -132,33 +138,50 @@ impl UpArgs {
         let stop = CancellationToken::new();
         let ending = tokio::spawn(stop_on(signals, stop.clone()));
         let asking = tokio::spawn(ask_operator(approvals, stop.clone()));
-        server.serve(node.clone(), stop).await;
-        node.stop().await;
+        // Whoever waits for an answer is given one while the server still can.
+        let ended = async {
+            stop.cancelled().await;
+            node.stop().await;
+        };
+        let serving = async {
+            server.serve(node.clone(), stop.clone()).await;
+            stop.cancel();
+        };
+        tokio::join!(serving, ended);
         engine.shutdown().await;
         asking.abort();
         Ok(ending.await?)
     }
 
     /// The engine, which owns the journal of the home.
-    fn agent(&self, home: &Path) -> anyhow::Result<Engine> {
+    fn agent(&self, runner: Runner, key_files: Vec<PathBuf>) -> anyhow::Result<Engine> {
         let agent = AgentArgs { model: self.desk.model.clone(), approval: None, sandbox: None };
-        let mut key_files = self.key_files();
-        key_files.push(home.join("node.key"));
-        agent.open_with(AgentArgs::runner()?, key_files)
+        agent.open_with(runner, key_files)
     }
 
-    fn key_files(&self) -> Vec<PathBuf> {
-        self.token_file.iter().chain(&self.tls_key).cloned().collect()
+    /// What neither confined programs nor agents may read: keys, and databases that hold some.
+    fn key_files(&self, home: &Path, config: &NodeConfig, folder: &Path) -> Vec<PathBuf> {
+        let said = self.token_file.iter().chain(&self.tls_key).cloned();
+        let configured = config.tls.iter().map(|tls| &tls.key);
+        let configured = configured.chain(config.identity.iter().map(|own| &own.key));
+        let configured = configured.map(|key| folder.join(key));
+        let databases = ["sabir.db", "peers.db"].into_iter().flat_map(|name| {
+            // Also what is not in the main file yet.
+            ["", "-wal", "-shm", "-journal"].map(|ending| home.join(format!("{name}{ending}")))
+        });
+        let own = std::iter::once(home.join("node.key")).chain(databases);
+        let all = said.chain(configured).chain(own);
+        // Commands start in folders of their own.
+        all.map(|path| std::path::absolute(&path).unwrap_or(path)).collect()
     }
 
     /// How callers are let in, by what was said here and in the configuration.
-    fn options(&self, config: &mut NodeConfig, path: &Path) -> anyhow::Result<LdpOptions> {
+    fn options(&self, config: &mut NodeConfig, beside: &Path) -> anyhow::Result<LdpOptions> {
         if let Some(token) = token(self.token_file.as_deref())? {
             let trust_domain = config.trust_domain.clone();
             let shows = Evidence::Token(token.fingerprint());
             config.callers.push(CallerConfig { trust_domain, shows });
         }
-        let beside = folder_of(path)?;
         let said = self.tls_cert.clone().zip(self.tls_key.clone());
         let tls = match (said, &config.tls) {
             (Some((certificates, key)), _) => {
@@ -218,55 +241,5 @@ fn token(file: Option<&Path>) -> anyhow::Result<Option<Token>> {
     match me::environment("SABIR_TOKEN") {
         None => Ok(None),
         Some(text) => Ok(Some(Token::new(&text).context("SABIR_TOKEN")?)),
-    }
-}
-
-/// Where the configuration stands, or would.
-fn folder_of(path: &Path) -> anyhow::Result<PathBuf> {
-    let path = std::path::absolute(path).context("the working directory is gone")?;
-    Ok(path.parent().map(Path::to_path_buf).unwrap_or(path))
-}
-
-/// Asks the person at this terminal what delegated tasks may do. Where nobody can answer, nothing is
-/// allowed.
-async fn ask_operator(approvals: Approvals, stop: CancellationToken) {
-    let mut changes = approvals.watch();
-    let can_answer = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    loop {
-        for approval in approvals.list() {
-            let decision = if can_answer { ask(&approval).await } else { Decision::Deny };
-            if !can_answer {
-                let what = one_line(&approval.what, 300);
-                let _ =
-                    writeln!(std::io::stderr(), "denied, because nobody is there to ask: {what}");
-            }
-            // Whose task is over meanwhile does not wait for it any more.
-            let _ = approvals.decide(approval.id, decision);
-        }
-        tokio::select! {
-            changed = changes.changed() => if changed.is_err() { return },
-            () = stop.cancelled() => return,
-        }
-    }
-}
-
-async fn ask(approval: &Approval) -> Decision {
-    let question = format!(
-        "task {} of {}, skill {}: {}\nAllow it? [y]es [n]o: ",
-        one_line(approval.task.id.as_str(), 60),
-        one_line(approval.task.owner.as_str(), 80),
-        one_line(approval.skill.as_str(), 60),
-        one_line(&approval.what, 1000),
-    );
-    let asked = tokio::task::spawn_blocking(move || {
-        let mut terminal = std::io::stderr();
-        let _ = terminal.write_all(question.as_bytes()).and_then(|()| terminal.flush());
-        let mut line = String::new();
-        let read = std::io::stdin().read_line(&mut line);
-        read.is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
-    });
-    match asked.await {
-        Ok(true) => Decision::Approve,
-        Ok(false) | Err(_) => Decision::Deny,
     }
 }

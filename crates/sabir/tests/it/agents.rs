@@ -6,4 +6,5 @@ mod hostile;
 mod kill;
 mod python;
 mod refusals;
+mod secrets;
 mod streams;

@@ -1,4 +1,7 @@
 //! Those who may call: peers that are known by their id, and whoever holds a token or a certificate.
+//! And those whom we call, with what we show them.
+
+use std::path::PathBuf;
 
 use sabir_ldp::{DelegateId, Fingerprint, PublicKey};
 
@@ -20,6 +23,17 @@ pub struct PeerConfig {
 pub struct CallerConfig {
     pub trust_domain: String,
     pub shows: Evidence,
+}
+
+/// Somebody whom we ask, and what that takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DelegateConfig {
+    /// Where it is. Its scheme, host and port are what a token is given for.
+    pub url: String,
+    /// The variable that holds the bearer token that it gets.
+    pub token_env: Option<String>,
+    /// Certificates in PEM that are trusted besides those of the system.
+    pub ca: Option<PathBuf>,
 }
 
 /// What is shown to prove something.
@@ -82,6 +96,27 @@ pub(super) fn read_caller(
     }
 }
 
+pub(super) fn read_delegate(
+    mut section: Section<'_>,
+    delegates: &mut Vec<DelegateConfig>,
+) -> Result<(), NodeConfigError> {
+    let url = section.required_text("url")?;
+    if !SCHEMES.iter().any(|scheme| url.value.starts_with(scheme)) {
+        return Err(section.error_at(&url, "an address starts with ldp://, https:// or http://"));
+    }
+    if delegates.iter().any(|delegate| delegate.url == url.value) {
+        return Err(section.error_at(&url, "this delegate stands twice"));
+    }
+    let token = section.text("token_env")?;
+    let token_env = token.map(|it| variable(&section, it)).transpose()?;
+    let ca: Option<PathBuf> = section.text("ca")?.map(|it| it.value.into());
+    if token_env.is_none() && ca.is_none() {
+        return Err(section.error_at(&url, "nothing is said of it: give it token_env or ca"));
+    }
+    delegates.push(DelegateConfig { url: url.value, token_env, ca });
+    Ok(())
+}
+
 fn read_evidence(section: &mut Section<'_>) -> Result<Vec<Evidence>, NodeConfigError> {
     let mut shows = Vec::new();
     if let Some(name) = section.text("token_env")? {
@@ -131,3 +166,7 @@ pub(super) const PEER_KEYS: &[&str] = &[
 
 pub(super) const CALLER_KEYS: &[&str] =
     &["trust_domain", "token_env", "token_sha256", "certificate_sha256"];
+
+pub(super) const DELEGATE_KEYS: &[&str] = &["url", "token_env", "ca"];
+
+const SCHEMES: [&str; 3] = ["ldp://", "https://", "http://"];

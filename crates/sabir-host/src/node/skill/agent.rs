@@ -5,7 +5,8 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use sabir_base::text::one_line;
 use sabir_engine::{
-    ConfigureSession, Decision as Allowed, Decoded, EventMsg, InputItem, InputMode, Op, Submission,
+    ConfigureSession, Decision as Allowed, Decoded, EventMsg, FileChange, InputItem, InputMode, Op,
+    Submission,
 };
 use sabir_ldp::{Finished, TaskOrder, Usage};
 use sabir_policy::as_typed;
@@ -92,7 +93,9 @@ impl Agent {
                 EventMsg::Error { message } => return Err(message),
                 msg => {
                     if let Some((question, what)) = Question::of(&msg) {
-                        news.waiting_for_approval(format!("waiting for approval: {what}")).await;
+                        // The caller needs to know what for, and the operator all of it.
+                        let first = one_line(what.lines().next().unwrap_or_default(), LONGEST);
+                        news.waiting_for_approval(format!("waiting for approval: {first}")).await;
                         let (key, skill) = (order.key.clone(), order.skill.clone());
                         let mut asked = self.approvals.ask(key, skill, what);
                         questions.push(async move { (question, asked.decided().await) });
@@ -112,7 +115,7 @@ enum Question {
 }
 
 impl Question {
-    /// The question, and what it is about.
+    /// The question, and all that it is about.
     fn of(msg: &EventMsg) -> Option<(Self, String)> {
         match msg {
             EventMsg::ExecApprovalRequest { call_id, command, cwd, .. } => {
@@ -121,7 +124,12 @@ impl Question {
             }
             EventMsg::ApplyPatchApprovalRequest { call_id, changes, .. } => {
                 let names: Vec<&str> = changes.keys().map(String::as_str).collect();
-                Some((Self::Patch(call_id.clone()), format!("change {}", names.join(", "))))
+                let mut what = format!("change {}", names.join(", "));
+                for (name, change) in changes {
+                    what.push('\n');
+                    what.push_str(&in_full(name, change));
+                }
+                Some((Self::Patch(call_id.clone()), what))
             }
             _ => None,
         }
@@ -135,6 +143,23 @@ impl Question {
         match self {
             Self::Command(call_id) => Op::ExecApproval { call_id, decision, prefix: None },
             Self::Patch(call_id) => Op::PatchApproval { call_id, decision },
+        }
+    }
+}
+
+/// A change, as lines that come and go.
+fn in_full(name: &str, change: &FileChange) -> String {
+    let lines = |mark: char, text: &str| -> String {
+        text.lines().map(|line| format!("\n{mark}{line}")).collect()
+    };
+    match change {
+        FileChange::Add { content } => format!("add {name}{}", lines('+', content)),
+        FileChange::Delete { content } => format!("delete {name}{}", lines('-', content)),
+        FileChange::Update { unified_diff, move_path: None } => {
+            format!("change {name}\n{unified_diff}")
+        }
+        FileChange::Update { unified_diff, move_path: Some(to) } => {
+            format!("change {name} and move it to {to}\n{unified_diff}")
         }
     }
 }

@@ -3,18 +3,18 @@
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use sabir_ldp::{Finished, TaskOrder};
 
-use super::{Broken, News, Skill};
+use super::{Broken, News, Skill, signable};
 
 #[derive(Debug)]
 pub struct Echo;
 
 impl Skill for Echo {
     fn at_once(&self, order: &TaskOrder) -> Option<Finished> {
-        Some(Finished { output: order.payload.to_value(), ..Finished::default() })
+        Some(Finished { output: signable(order.payload.to_value()), ..Finished::default() })
     }
 
     fn run(&self, order: TaskOrder, _news: News) -> BoxFuture<'static, Result<Finished, Broken>> {
-        let output = order.payload.to_value();
+        let output = signable(order.payload.to_value());
         ready(Ok(Finished { output, ..Finished::default() })).boxed()
     }
 }

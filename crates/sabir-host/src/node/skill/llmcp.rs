@@ -1,13 +1,16 @@
 //! A skill that is a task of the desk: an answer from a collection, or a page of the web summed up or
 //! filled into a schema. Nobody far away names a file of this machine.
 
+use std::convert::Infallible;
 use std::ffi::OsStr;
+use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
 use sabir_capture::ReadOptions;
-use sabir_ldp::{Finished, TaskOrder};
+use sabir_ldp::{Finished, TaskOrder, Usage};
 use sabir_store::library::Collection;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::words::in_words;
 use super::{Broken, News, Skill};
@@ -34,14 +37,32 @@ impl Skill for Llmcp {
         let skill = self.clone();
         async move {
             let (stop, input) = (news.stop().clone(), order.payload.to_value());
-            tokio::select! {
+            let (meter, mut metered) = watch::channel(None);
+            let desk = skill.desk.metered(Arc::new(meter));
+            let skill = Self { desk, ..skill };
+            let done = tokio::select! {
                 biased;
-                () = stop.cancelled() => Err(Broken::new("it was stopped")),
-                done = skill.carry_out(&input, &news) => done.map_err(Broken::new),
+                () = stop.cancelled() => Err("it was stopped".to_owned()),
+                // A budget is held to while models are still asked.
+                never = tell_usage(metered.clone(), &news) => match never {},
+                done = skill.carry_out(&input, &news) => done,
+            };
+            let usage = Usage { tokens: *metered.borrow_and_update(), cost_usd: None };
+            match done {
+                Ok(finished) => Ok(Finished { usage, ..finished }),
+                Err(why) => Err(Broken { usage, ..Broken::new(why) }),
             }
         }
         .boxed()
     }
+}
+
+async fn tell_usage(mut metered: watch::Receiver<Option<u64>>, news: &News) -> Infallible {
+    while metered.changed().await.is_ok() {
+        let tokens = *metered.borrow_and_update();
+        news.usage(Usage { tokens, cost_usd: None }).await;
+    }
+    std::future::pending().await
 }
 
 impl Llmcp {

@@ -2,12 +2,13 @@
 //! line on standard error an update. It runs under a supervisor, like every command, so that nothing
 //! of it is left when it is over or is stopped.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
-use sabir_ldp::{Finished, TaskOrder};
+use sabir_ldp::{Finished, TaskOrder, canonical_value};
 use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -78,7 +79,7 @@ impl Program {
                 };
                 // What a shell would say, and what the program said.
                 let words = ran.stderr.trim();
-                let words = sabir_base::text::clip_counted(words, MOST_WORDS);
+                let words = ending(words, MOST_WORDS);
                 let why = if words.is_empty() { how } else { format!("{how}: {words}") };
                 Err(said.broken(why))
             }
@@ -139,11 +140,12 @@ impl Said {
         self.line.push_str(&piece[..piece.floor_char_boundary(room)]);
     }
 
-    /// JSON if it is, and else a text.
+    /// JSON if it is, and else a text. Also where a number is so large that it would be another one
+    /// elsewhere: a text is what it is.
     fn output(&mut self) -> Value {
         let text = std::mem::take(&mut self.stdout);
         match is_shallow(&text).then(|| serde_json::from_str(&text)) {
-            Some(Ok(value)) => value,
+            Some(Ok(value)) if canonical_value(&value).is_ok() => value,
             _ => Value::String(text),
         }
     }
@@ -162,6 +164,15 @@ async fn tell_line(line: &str, news: &News) {
     if !line.is_empty() {
         news.progress(line).await;
     }
+}
+
+/// At most `most` bytes of its end, where programs say why they fail, and how many came before.
+fn ending(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let start = text.ceil_char_boundary(text.len() - most);
+    Cow::Owned(format!("[... {start} bytes before ...]\n{}", &text[start..]))
 }
 
 /// Whether reading it as JSON goes no deeper than a message may.

@@ -35,19 +35,36 @@ impl Node {
     }
 
     pub(crate) fn start_named(home: &Path, name: &str, sections: &str) -> Self {
-        Self::start_as(home, name, sections, &[])
+        Self::start_as(home, name, sections, &[], &[])
     }
 
     pub(crate) fn start_with(home: &Path, sections: &str, envs: &[(&str, &str)]) -> Self {
-        Self::start_as(home, NODE, sections, envs)
+        Self::start_as(home, NODE, sections, &[], envs)
     }
 
-    fn start_as(home: &Path, name: &str, sections: &str, envs: &[(&str, &str)]) -> Self {
+    /// With more on the command line.
+    pub(crate) fn start_told(
+        home: &Path,
+        sections: &str,
+        args: &[&str],
+        envs: &[(&str, &str)],
+    ) -> Self {
+        Self::start_as(home, NODE, sections, args, envs)
+    }
+
+    fn start_as(
+        home: &Path,
+        name: &str,
+        sections: &str,
+        args: &[&str],
+        envs: &[(&str, &str)],
+    ) -> Self {
         let config = home.join("harbor.toml");
         let text = format!("[node]\ndelegate_id = {name:?}\n{sections}");
         fs::write(&config, text).unwrap();
         let mut command = sabir();
         command.args(["up", "--json", "--listen", "127.0.0.1:0", "--home"]).arg(home);
+        command.args(args);
         command.arg("--config").arg(&config).stdin(Stdio::null()).stderr(Stdio::inherit());
         let mut child = command.envs(envs.iter().copied()).spawn().unwrap();
         let mut line = String::new();
