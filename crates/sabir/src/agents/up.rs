@@ -109,7 +109,8 @@ impl UpArgs {
             });
         }
         let folder = folder_of(&path)?;
-        let key_files = self.key_files(&home, &config, &folder);
+        let mut key_files = self.key_files(&home, &config, &folder);
+        key_files.extend(self.desk.model.providers()?.key_files());
         let secret = config.secret_variables();
         let options = self.options(&mut config, &folder)?;
         // Addresses are cheaper to find wrong than a store is to open.

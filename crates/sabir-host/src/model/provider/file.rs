@@ -132,7 +132,7 @@ impl Providers {
     }
 
     /// The files with keys that the sections name.
-    pub(crate) fn key_files(&self) -> impl Iterator<Item = PathBuf> {
+    pub fn key_files(&self) -> impl Iterator<Item = PathBuf> {
         self.entries.values().filter_map(|entry| entry.key_file.clone())
     }
 

@@ -1,6 +1,7 @@
 //! What is secret: shown to those whom it is for, and out of reach of what runs for others.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::harbor::{Node, fresh, message, open_for_text, run_at, submit};
@@ -56,13 +57,13 @@ fn what_runs_for_others_finds_no_keys() {
     let home = tempfile::tempdir().unwrap();
     let work = tempfile::tempdir().unwrap();
     let at = |name: &str| home.path().join(name).display().to_string();
-    let files = ["node.key", "sabir.db", "sabir.db-wal", "peers.db", "us.key", "token"];
+    let files =
+        ["node.key", "sabir.db", "sabir.db-wal", "peers.db", "us.key", "token", "model.key"];
     let names: Vec<String> = files.iter().map(|name| at(name)).collect();
-    for name in ["us.key", "token"] {
+    for name in ["us.key", "token", "model.key"] {
         fs::write(at(name), TOKEN).unwrap();
+        fs::set_permissions(at(name), fs::Permissions::from_mode(0o600)).unwrap();
     }
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(at("token"), fs::Permissions::from_mode(0o600)).unwrap();
     let script = format!(
         "cat >/dev/null; for file in {}; do if [ -s $file ] && cat $file >/dev/null 2>&1; \
          then echo read $file; fi; done; echo friend is $OLD_FRIEND.",
@@ -75,8 +76,10 @@ fn what_runs_for_others_finds_no_keys() {
          [[skills]]\nname = \"given\"\nrun = [\"sh\", \"-c\", \"echo friend is $OLD_FRIEND.\"]\n\
          pass_env = [\"OLD_FRIEND\"]\n\
          [[peers]]\ndelegate_id = \"ldp:delegate:friend\"\nhmac_secret_env = \"OLD_FRIEND\"\n\
-         [tls]\nclient_certificate = \"us.pem\"\nclient_key = \"us.key\"\n",
-        work.path()
+         [tls]\nclient_certificate = \"us.pem\"\nclient_key = \"us.key\"\n\
+         [providers.local]\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\nkey_file = {:?}\n",
+        work.path(),
+        at("model.key")
     );
     let token = at("token");
     let args = ["--token-file", token.as_str()];
