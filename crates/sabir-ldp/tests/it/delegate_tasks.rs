@@ -214,7 +214,7 @@ fn running_tasks_and_those_who_wait_have_limits() {
     assert_eq!(node.started.len(), 3);
 }
 
-/// LD-M46
+/// LD-M48
 #[test]
 fn who_waits_longest_is_dismissed_in_the_order_of_coming() {
     let mut node = opened_with(DelegateLimits { waiting_for_one: 3, ..DelegateLimits::default() });
@@ -228,7 +228,7 @@ fn who_waits_longest_is_dismissed_in_the_order_of_coming() {
     }
 }
 
-/// LD-M47
+/// LD-M49
 #[test]
 fn what_running_tasks_were_given_has_a_size() {
     let text = || json!("x".repeat(10_000));
