@@ -131,7 +131,7 @@ impl Delegate {
     }
 
     pub fn running_tasks(&self) -> usize {
-        self.tasks.running()
+        self.tasks.running().tasks
     }
 
     fn record(&mut self, record: Record) {

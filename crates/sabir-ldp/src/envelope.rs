@@ -23,6 +23,7 @@ pub use read::MAX_DEPTH;
 use crate::id::{DelegateId, MessageId, SessionId};
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
+use crate::read::weigh;
 use crate::sign::{SignatureFault, SignedMessage};
 use crate::time::Stamp;
 
@@ -59,6 +60,7 @@ pub struct Received {
     pub envelope: Envelope,
     text: String,
     signed: Signed,
+    weight: usize,
 }
 
 type Signed = Result<Option<SignedMessage>, SignatureFault>;
@@ -66,7 +68,17 @@ type Signed = Result<Option<SignedMessage>, SignatureFault>;
 impl Received {
     pub fn read(text: &str) -> Result<Self, Box<Malformed>> {
         let (envelope, signed) = read::read_envelope(text)?;
-        Ok(Self { envelope, text: text.to_owned(), signed })
+        Ok(Self { envelope, text: text.to_owned(), signed, weight: weigh(text) })
+    }
+
+    /// About how many bytes of memory a message takes once it is read.
+    pub fn weight_of(text: &str) -> usize {
+        weigh(text)
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(crate) fn weight(&self) -> usize {
+        self.weight
     }
 
     /// As it was received.

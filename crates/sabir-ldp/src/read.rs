@@ -1,7 +1,7 @@
 //! How the objects of the wire are read: null is absent, unknown keys are passed over, known keys
 //! have their type and their bounds. It knows no message.
 
-use sabir_base::json::{Json, JsonError, JsonKind, JsonValue};
+use sabir_base::json::{Json, JsonError, JsonFault, JsonKind, JsonValue};
 use sabir_base::text::clip;
 use serde_json::Value;
 
@@ -18,6 +18,43 @@ pub(crate) const MAX_NAME_BYTES: usize = 1024;
 pub(crate) const MAX_ENTRIES: usize = 1024;
 /// How deep objects nest that stand alone, as deep as an envelope may.
 pub(crate) const MAX_JSON_DEPTH: usize = 64;
+/// The most values in one text of a peer. A value of two bytes takes a hundred in memory.
+pub(crate) const MAX_VALUES: usize = 200_000;
+/// About what a value takes in memory beside its text: those that hold others take more, others less.
+const VALUE_BYTES: usize = 256;
+
+/// A text that a peer sent, as JSON. Its values are counted before anything is made of them.
+pub(crate) fn read_json(text: &str) -> Result<Json<'_>, JsonError> {
+    if count_values(text) > MAX_VALUES {
+        let mut error = JsonError::new(format!("more than {MAX_VALUES} values"));
+        error.fault = JsonFault::TooLarge;
+        return Err(error);
+    }
+    Json::read(text, MAX_JSON_DEPTH)
+}
+
+/// About how many bytes of memory a text takes once it is read.
+pub(crate) fn weigh(text: &str) -> usize {
+    text.len() + count_values(text).min(MAX_VALUES) * VALUE_BYTES
+}
+
+/// No fewer values than there are: each but the first comes after a comma or is the first in what
+/// holds it. What is not JSON is counted somehow, and refused later.
+fn count_values(text: &str) -> usize {
+    let mut values = 1;
+    let mut is_in_string = false;
+    let mut is_escaped = false;
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_in_string => is_escaped = true,
+            b'"' => is_in_string = !is_in_string,
+            b',' | b'[' | b'{' if !is_in_string => values += 1,
+            _ => {}
+        }
+    }
+    values
+}
 
 /// An object whose keys are asked for one by one.
 #[derive(Clone, Copy)]

@@ -142,6 +142,10 @@ impl Core {
     ) -> Option<RequestId> {
         let mut moment = self.moment()?;
         let mut machine = self.machine();
+        // Under the lock: when a node ends, all who wait are let go once, and nobody may come after.
+        if self.closed.get().is_some() {
+            return None;
+        }
         let request = machine.wait(waiter);
         also(&mut machine);
         let turn = machine.take(input(request), &self.skills, &mut moment);

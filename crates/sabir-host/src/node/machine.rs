@@ -125,6 +125,11 @@ impl Machine {
                     {
                         turn.effects.push(Effect::Update(topic, Arc::new((**updated).clone())));
                     }
+                    // Nothing more is told of it. Who leaves may be too early for that: updates on
+                    // their way hold the topic.
+                    if let Record::Ended(ended) = &*record {
+                        self.topics.remove(&ended.key);
+                    }
                     turn.records.push(*record);
                 }
                 DelegateOutput::Reply { request, envelope, seal } => {

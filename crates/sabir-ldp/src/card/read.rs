@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use sabir_base::json::{Json, JsonError, JsonKind, JsonValue};
+use sabir_base::json::{JsonError, JsonKind, JsonValue};
 
 use super::capability::tier;
 use super::{Capability, CardFinding, CardReading, Endpoint, IdentityCard, TrustDomain};
 use crate::id::DelegateId;
 use crate::mode::PayloadMode;
 use crate::read::{
-    Fields, MAX_ENTRIES, MAX_JSON_DEPTH, MAX_NAME_BYTES, limited_text, list, mode_list, quoted,
+    Fields, MAX_ENTRIES, MAX_NAME_BYTES, limited_text, list, mode_list, quoted, read_json,
 };
 
 /// A card with hundreds of capabilities and their schemas is far below this.
@@ -23,7 +23,7 @@ impl IdentityCard {
             let message = format!("the card is longer than {MAX_CARD_BYTES} bytes");
             return refused(CardFinding::error("", message));
         }
-        match Json::read(text, MAX_JSON_DEPTH) {
+        match read_json(text) {
             Ok(json) => check(json.top()),
             Err(error) => refused(CardFinding::error(error.pointer, error.message)),
         }

@@ -48,11 +48,14 @@ impl Delegate {
         let Some((update, askers)) = self.tasks.waited_for(&key) else {
             return self.recall(key, asker);
         };
-        if askers.len() >= most {
-            self.reply(asker, update, moment);
-        } else {
-            askers.push(asker.clone());
-            self.tasks.wait(asker.request, key);
+        askers.push(asker.clone());
+        // Who has waited longest may be gone without a word, and who comes now is there.
+        let many = askers.len().saturating_sub(most);
+        let dismissed: Vec<Asker> = askers.drain(..many).collect();
+        self.tasks.wait(asker.request, key);
+        for asker in dismissed {
+            self.tasks.stop_waiting(asker.request);
+            self.reply(&asker, update.clone(), moment);
         }
     }
 
@@ -60,7 +63,7 @@ impl Delegate {
         let Some(key) = self.tasks.stop_waiting(request) else { return };
         let Some((update, askers)) = self.tasks.waited_for(&key) else { return };
         let Some(at) = askers.iter().position(|asker| asker.request == request) else { return };
-        let asker = askers.swap_remove(at);
+        let asker = askers.remove(at);
         self.reply(&asker, update, moment);
     }
 
@@ -89,8 +92,8 @@ impl Delegate {
                 let Some(looking) = self.tasks.take_looking(&key) else { return };
                 match ended {
                     None => {
-                        let Looking { started, order, askers } = looking;
-                        self.start(started, order, askers);
+                        let Looking { started, order, askers, weight } = looking;
+                        self.start(started, order, askers, weight);
                     }
                     Some(ended) => self.found(looking, &ended, moment),
                 }

@@ -116,7 +116,7 @@ impl Delegate {
                     session.running.insert(started.key.id.clone());
                     session.touch(started.at);
                 }
-                self.tasks.run(Running::new(*started, Vec::new()));
+                self.tasks.run(Running::new(*started, Vec::new(), 0));
             }
             Record::Updated(updated) => {
                 if let Some(running) = self.tasks.running_mut(&updated.key) {

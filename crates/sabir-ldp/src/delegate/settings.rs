@@ -34,7 +34,11 @@ pub struct DelegateLimits {
     pub running: usize,
     /// Of one peer.
     pub running_of_one: usize,
-    /// Requests that wait for one task.
+    /// What the messages of the tasks that run take together, in bytes of memory.
+    pub running_bytes: usize,
+    /// Of one peer.
+    pub running_bytes_of_one: usize,
+    /// Requests that wait for one task. Beyond it the one that has waited longest is told the state.
     pub waiting_for_one: usize,
     /// Finished tasks that are known without a look into the store.
     pub finished: usize,
@@ -66,6 +70,8 @@ impl Default for DelegateLimits {
             ended: 20_000,
             running: 4_096,
             running_of_one: 2_048,
+            running_bytes: 256 << 20,
+            running_bytes_of_one: 128 << 20,
             // A caller, its stream and a few retries; more is somebody who does not wait.
             waiting_for_one: 16,
             // About 20 MB of ids and digests.

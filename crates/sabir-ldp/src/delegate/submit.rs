@@ -41,7 +41,8 @@ impl Delegate {
         let path = delegation_path(submission, from);
         self.check_path(&path, submission.contract.as_ref())?;
         self.check_contract(submission.contract.as_ref())?;
-        self.check_room(&session_id, from)?;
+        let weight = message.received.weight();
+        self.check_room(&session_id, from, weight)?;
 
         let limits = &self.settings.limits;
         let longest = self.now.plus_millis(limits.task_ms);
@@ -75,18 +76,24 @@ impl Delegate {
         let askers = vec![asker.clone()];
         self.tasks.wait(asker.request, key.clone());
         if self.tasks.forgot {
-            self.tasks.look(Looking { started, order, askers });
+            self.tasks.look(Looking { started, order, askers, weight });
             self.recalls.insert(asker.request, Recall::Before(key.clone()));
             self.outputs.push_back(Output::Recall { request: asker.request, key });
         } else {
-            self.start(started, order, askers);
+            self.start(started, order, askers, weight);
         }
         Ok(())
     }
 
-    pub(super) fn start(&mut self, started: TaskStarted, order: TaskOrder, askers: Vec<Asker>) {
+    pub(super) fn start(
+        &mut self,
+        started: TaskStarted,
+        order: TaskOrder,
+        askers: Vec<Asker>,
+        weight: usize,
+    ) {
         self.record(Record::Started(Box::new(started.clone())));
-        self.tasks.run(Running::new(started, askers));
+        self.tasks.run(Running::new(started, askers, weight));
         self.outputs.push_back(Output::Start(Box::new(order)));
     }
 
@@ -167,7 +174,12 @@ impl Delegate {
         }
     }
 
-    fn check_room(&self, id: &SessionId, owner: &DelegateId) -> Result<(), Declined> {
+    fn check_room(
+        &self,
+        id: &SessionId,
+        owner: &DelegateId,
+        weight: usize,
+    ) -> Result<(), Declined> {
         let limits = &self.settings.limits;
         let spent = self.sessions.find(id).map(|session| session.spent).unwrap_or_default();
         if let Some(violation) = spent.exhausts(limits.session_budget) {
@@ -175,10 +187,15 @@ impl Delegate {
             let error = format!("{name}: the tasks of this session have used up its budget");
             return Err(Refusal::ContractViolated.because(error));
         }
-        if self.tasks.running() >= limits.running
-            || self.tasks.running_of(owner) >= limits.running_of_one
-        {
+        let (all, own) = (self.tasks.running(), self.tasks.running_of(owner));
+        if all.tasks >= limits.running || own.tasks >= limits.running_of_one {
             return Err(Refusal::LimitReached.because("too many tasks run already"));
+        }
+        if all.bytes.saturating_add(weight) > limits.running_bytes
+            || own.bytes.saturating_add(weight) > limits.running_bytes_of_one
+        {
+            let error = "the tasks that run already hold too much input";
+            return Err(Refusal::LimitReached.because(error));
         }
         Ok(())
     }

@@ -35,6 +35,14 @@ impl Task {
             Self::Ended(known) => *known,
         }
     }
+
+    fn weight(&self) -> usize {
+        match self {
+            Self::Looking(looking) => looking.weight,
+            Self::Running(running) => running.weight,
+            Self::Ended(_) => 0,
+        }
+    }
 }
 
 impl Update {
@@ -62,6 +70,8 @@ pub(super) struct Looking {
     pub(super) started: TaskStarted,
     pub(super) order: TaskOrder,
     pub(super) askers: Vec<Asker>,
+    /// Bytes of its message.
+    pub(super) weight: usize,
 }
 
 #[derive(Debug)]
@@ -79,6 +89,8 @@ pub(super) struct Running {
     /// Why it was stopped, while what there was is awaited.
     pub(super) stopping: Option<Stopping>,
     wakes_at: Timestamp,
+    /// Bytes of its message. None after a restart, of which the message is no part.
+    weight: usize,
 }
 
 #[derive(Debug)]
@@ -89,7 +101,7 @@ pub(super) enum Stopping {
 }
 
 impl Running {
-    pub(super) fn new(started: TaskStarted, askers: Vec<Asker>) -> Self {
+    pub(super) fn new(started: TaskStarted, askers: Vec<Asker>, weight: usize) -> Self {
         let wakes_at = started.deadline;
         Self {
             started,
@@ -102,6 +114,7 @@ impl Running {
             usage: Usage::default(),
             stopping: None,
             wakes_at,
+            weight,
         }
     }
 
@@ -155,11 +168,31 @@ pub(super) struct Tasks {
     /// Some that ended are not known here any more, so that an unknown id says nothing.
     pub(super) forgot: bool,
     /// How many run, of each owner; looking counts as running.
-    running: BTreeMap<DelegateId, usize>,
-    running_total: usize,
+    running: BTreeMap<DelegateId, Load>,
+    running_total: Load,
     wakes: BTreeSet<(Timestamp, TaskKey)>,
     /// Which task a request waits for.
     waiting: BTreeMap<RequestId, TaskKey>,
+}
+
+/// How much runs.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Load {
+    pub(super) tasks: usize,
+    /// Of their messages.
+    pub(super) bytes: usize,
+}
+
+impl Load {
+    fn add(&mut self, weight: usize) {
+        self.tasks += 1;
+        self.bytes += weight;
+    }
+
+    fn remove(&mut self, weight: usize) {
+        self.tasks -= 1;
+        self.bytes -= weight;
+    }
 }
 
 impl Tasks {
@@ -186,12 +219,12 @@ impl Tasks {
         }
     }
 
-    pub(super) fn running(&self) -> usize {
+    pub(super) fn running(&self) -> Load {
         self.running_total
     }
 
-    pub(super) fn running_of(&self, owner: &DelegateId) -> usize {
-        self.running.get(owner).copied().unwrap_or(0)
+    pub(super) fn running_of(&self, owner: &DelegateId) -> Load {
+        self.running.get(owner).copied().unwrap_or_default()
     }
 
     pub(super) fn look(&mut self, looking: Looking) {
@@ -282,8 +315,9 @@ impl Tasks {
 
     /// Only for a key that is not known.
     fn put(&mut self, key: TaskKey, task: Task) {
-        *self.running.entry(key.owner.clone()).or_default() += 1;
-        self.running_total += 1;
+        let weight = task.weight();
+        self.running.entry(key.owner.clone()).or_default().add(weight);
+        self.running_total.add(weight);
         self.known.insert(key, task);
     }
 
@@ -292,10 +326,11 @@ impl Tasks {
         if let Task::Running(running) = &task {
             self.wakes.remove(&(running.wakes_at, key.clone()));
         }
-        self.running_total -= 1;
-        if let Some(count) = self.running.get_mut(&key.owner) {
-            *count -= 1;
-            if *count == 0 {
+        let weight = task.weight();
+        self.running_total.remove(weight);
+        if let Some(load) = self.running.get_mut(&key.owner) {
+            load.remove(weight);
+            if load.tasks == 0 {
                 self.running.remove(&key.owner);
             }
         }

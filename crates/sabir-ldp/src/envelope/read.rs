@@ -1,14 +1,14 @@
 //! From a text to an envelope. What is around the body is the same in every dialect, but for what
 //! each leaves out.
 
-use sabir_base::json::{Json, JsonError, JsonValue};
+use sabir_base::json::{JsonError, JsonValue};
 
 use super::read_body::read_body;
 use super::{Envelope, Malformed, MessageType, Recipient, Signed};
 use crate::id::DelegateId;
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
-use crate::read::{Fields, MAX_JSON_DEPTH, MAX_NAME_BYTES, limited_text, wire_serde};
+use crate::read::{Fields, MAX_JSON_DEPTH, MAX_NAME_BYTES, limited_text, read_json, wire_serde};
 use crate::sign::SignedMessage;
 
 /// How deep a message nests, itself included. Deeper than any task's input has a reason to be.
@@ -16,7 +16,7 @@ pub const MAX_DEPTH: usize = MAX_JSON_DEPTH;
 
 /// With what it says about its signature, for which the text has to be at hand as JSON.
 pub(super) fn read_envelope(text: &str) -> Result<(Envelope, Signed), Box<Malformed>> {
-    let json = Json::read(text, MAX_DEPTH).map_err(|error| Box::new(Malformed::new(error)))?;
+    let json = read_json(text).map_err(|error| Box::new(Malformed::new(error)))?;
     let envelope = Envelope::read(json.top())
         .map_err(|error| Box::new(with_names(Malformed::new(error), json.top())))?;
     Ok((envelope, SignedMessage::read(json.top())))

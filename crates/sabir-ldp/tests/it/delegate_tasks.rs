@@ -203,10 +203,58 @@ fn running_tasks_and_those_who_wait_have_limits() {
     let third = node.submit("s-1", "t-3", json!("x"));
     assert_eq!(code(&node.answer(third)), "LIMIT_REACHED");
     let waits: Vec<RequestId> = (0..3).map(|_| node.submit("s-1", "t-1", json!("x"))).collect();
-    assert!(node.is_waiting(waits[0]));
-    assert_eq!(node.answer(waits[1])["type"], "TASK_UPDATE");
+    // The first two, of four, have waited longest.
+    assert_eq!(node.answer(waits[0])["type"], "TASK_UPDATE");
+    assert!(node.is_waiting(waits[1]) && node.is_waiting(waits[2]));
     // A task that was refused for want of room did not use up its id.
     node.finish(&key(CALLER, "t-1"), json!("done"));
+    assert_eq!(node.answer(waits[1])["type"], "TASK_RESULT");
+    assert_eq!(node.answer(waits[2])["type"], "TASK_RESULT");
     node.submit("s-1", "t-3", json!("x"));
     assert_eq!(node.started.len(), 3);
+}
+
+/// LD-M48
+#[test]
+fn who_waits_longest_is_dismissed_in_the_order_of_coming() {
+    let mut node = opened_with(DelegateLimits { waiting_for_one: 3, ..DelegateLimits::default() });
+    let asked: Vec<RequestId> = (0..3).map(|_| node.submit("s-1", "t-1", json!("x"))).collect();
+    node.handle(DelegateInput::GiveUp { request: asked[0] });
+    let later: Vec<RequestId> = (0..2).map(|_| node.submit("s-1", "t-1", json!("x"))).collect();
+    assert_eq!(node.answer(asked[1])["type"], "TASK_UPDATE");
+    node.finish(&key(CALLER, "t-1"), json!("done"));
+    for request in [asked[2], later[0], later[1]] {
+        assert_eq!(node.answer(request)["type"], "TASK_RESULT");
+    }
+}
+
+/// LD-M49
+#[test]
+fn what_running_tasks_were_given_has_a_size() {
+    let text = || json!("x".repeat(10_000));
+    let of_one = DelegateLimits { running_bytes_of_one: 36_000, ..DelegateLimits::default() };
+    let of_all = DelegateLimits { running_bytes: 36_000, ..DelegateLimits::default() };
+    for limits in [of_one, of_all] {
+        let mut node = opened_with(limits);
+        for task in ["t-1", "t-2"] {
+            node.submit("s-1", task, text());
+        }
+        let third = node.submit("s-1", "t-3", text());
+        assert_eq!(code(&node.answer(third)), "LIMIT_REACHED");
+        // Many small values take as much as one long text.
+        let many = node.submit("s-1", "t-4", json!(vec![0; 100]));
+        assert_eq!(code(&node.answer(many)), "LIMIT_REACHED");
+        // The same task once more takes nothing more.
+        let again = node.submit("s-1", "t-1", text());
+        assert!(node.is_waiting(again));
+        node.finish(&key(CALLER, "t-1"), json!("done"));
+        node.submit("s-1", "t-3", text());
+        assert_eq!(node.started.len(), 3);
+        // What ran when the node died runs no more, and takes nothing.
+        let mut node = node.restart();
+        for task in ["t-5", "t-6"] {
+            node.submit("s-1", task, text());
+        }
+        assert_eq!(node.started.len(), 5);
+    }
 }

@@ -1,7 +1,7 @@
 //! Whatever a peer sends, it gets an answer: no panic, no endless loop, no superlinear time.
 
 use proptest::prelude::*;
-use sabir_ldp::{IdentityCard, Received};
+use sabir_ldp::{Fault, IdentityCard, Received};
 use serde_json::{Map, Value};
 
 use crate::made::{any_json, card, envelope};
@@ -77,11 +77,42 @@ proptest! {
     }
 }
 
+/// LD-W41: values are counted before anything is made of them, whatever they stand in, and what looks
+/// like some in a text is none.
+#[test]
+fn a_message_has_no_more_values_than_it_may() {
+    let message = |input: &str| {
+        format!(
+            r#"{{"message_id":"m","from":"a","timestamp":"2026-11-16T12:00:00Z",
+            "body":{{"type":"TASK_SUBMIT","task_id":"t","skill":"s","input":{input}}}}}"#
+        )
+    };
+    let list =
+        |value: &str, count: usize| message(&format!("[{}]", [value].repeat(count).join(",")));
+    // Eight values are around the list, and it is one itself.
+    for (value, values) in [("0", 1), ("\"\"", 1), ("[0]", 2), ("{\"\":0}", 2), ("[{\"\":[0]}]", 4)]
+    {
+        let most = (200_000 - 9) / values;
+        assert!(Received::read(&list(value, most)).is_ok(), "{value}");
+        let refused = Received::read(&list(value, most + 1)).unwrap_err();
+        assert_eq!((refused.fault, refused.to_string().as_str()), (Fault::Text, BEYOND), "{value}");
+    }
+    let words = r#"[{,\\\"[{,"#.repeat(100_000);
+    let quoted = Received::read(&message(&format!("\"{words}\""))).unwrap();
+    assert!(Received::weight_of(quoted.text()) < quoted.text().len() + 10_000);
+    let numbers = list("0", 100_000);
+    assert!(Received::weight_of(&numbers) > 10_000_000);
+    let card = IdentityCard::check(&format!("[{}0]", "0,".repeat(200_000)));
+    assert_eq!(card.findings[0].message, BEYOND);
+}
+
+const BEYOND: &str = "more than 200000 values";
+
 /// LD-W3: large messages of every kind are answered; a superlinear reader would not end.
 #[test]
 fn large_messages_end() {
     let many_keys: Map<String, Value> =
-        (0..200_000).map(|index| (format!("k{index}"), Value::Null)).collect();
+        (0..190_000).map(|index| (format!("k{index}"), Value::Null)).collect();
     let base = serde_json::json!({
         "message_id": "m", "from": "a", "timestamp": "2026-11-16T12:00:00Z",
         "body": { "type": "TASK_SUBMIT", "task_id": "t", "skill": "s" },

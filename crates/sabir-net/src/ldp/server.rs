@@ -7,6 +7,7 @@ mod answer;
 mod body;
 mod connection;
 mod door;
+mod held;
 mod openapi;
 mod options;
 mod rate;
@@ -57,10 +58,11 @@ struct Shared {
     node: Node,
     door: Door,
     room: Room,
+    answers: Room,
     limits: LdpLimits,
     stop: CancellationToken,
     tracker: TaskTracker,
-    places: Arc<Semaphore>,
+    places: Guests,
     sockets: Arc<Semaphore>,
     card: Mutex<Option<WrittenCard>>,
     openapi: Bytes,
@@ -116,19 +118,16 @@ impl LdpServer {
             node,
             door: Door::new(tokens, demand, &limits),
             room: Room::new(limits.bodies_bytes),
+            answers: Room::new(limits.answers_bytes),
             stop: stop.clone(),
             tracker: tracker.clone(),
-            places: semaphore(limits.places),
+            places: Guests::new(limits.places, limits.places_each),
             sockets: semaphore(limits.sockets),
             card: Mutex::new(None),
             openapi: Bytes::from(ldp_openapi().to_string()),
             limits,
         });
-        let guests = Guests {
-            all: semaphore(shared.limits.connections),
-            each: Arc::default(),
-            most: shared.limits.connections_each,
-        };
+        let guests = Guests::new(shared.limits.connections, shared.limits.connections_each);
         for listener in self.listeners {
             let (tls, shared, guests) = (self.tls.clone(), Arc::clone(&shared), guests.clone());
             tracker.spawn(accept(listener, tls, shared, guests));
@@ -150,8 +149,8 @@ impl std::fmt::Debug for LdpServer {
 
 impl Shared {
     /// A place for one more request, if there is one.
-    fn take_place(&self) -> Result<Place, Refused> {
-        Arc::clone(&self.places).try_acquire_owned().map_err(|_| Refused::Busy)
+    fn take_place(&self, caller: &Caller) -> Result<Guest, Refused> {
+        self.places.take(caller.address).ok_or(Refused::Busy)
     }
 
     fn take_socket(&self) -> Result<Place, Refused> {
@@ -163,7 +162,8 @@ fn semaphore(places: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)))
 }
 
-/// Connections: how many there are, and how many of them come from one address elsewhere.
+/// Connections, or requests: how many there are, and how many of them come from one address
+/// elsewhere.
 #[derive(Debug, Clone)]
 struct Guests {
     all: Arc<Semaphore>,
@@ -174,7 +174,7 @@ struct Guests {
 /// How many there are of each address.
 type Counts = Arc<Mutex<HashMap<IpAddr, usize>>>;
 
-/// A connection's place.
+/// The place of one of them.
 #[derive(Debug)]
 struct Guest {
     _place: Place,
@@ -182,12 +182,16 @@ struct Guest {
 }
 
 impl Guests {
-    fn take(&self, caller: SocketAddr) -> Option<Guest> {
+    fn new(all: usize, most: usize) -> Self {
+        Self { all: semaphore(all), each: Arc::default(), most }
+    }
+
+    fn take(&self, caller: IpAddr) -> Option<Guest> {
         let place = Arc::clone(&self.all).try_acquire_owned().ok()?;
-        if is_loopback(caller) {
+        if is_loopback(SocketAddr::new(caller, 0)) {
             return Some(Guest { _place: place, counted: None });
         }
-        let whose = neighbourhood(caller.ip());
+        let whose = neighbourhood(caller);
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         let count = each.entry(whose).or_default();
         if *count >= self.most {
@@ -222,7 +226,7 @@ async fn accept(
     let Ok(here) = listener.local_addr() else { return };
     let stop = shared.stop.clone();
     while let Some((stream, caller)) = stop.run_until_cancelled(next_caller(&listener)).await {
-        let Some(guest) = guests.take(caller) else {
+        let Some(guest) = guests.take(caller.ip()) else {
             if tls.is_none() {
                 // As much as fits at once: nobody is waited for.
                 let _ = stream.try_write(Refused::Busy.raw_response().as_bytes());

@@ -31,6 +31,7 @@ fn asking() -> Vec<u8> {
 }
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
@@ -106,5 +107,32 @@ async fn headers_that_never_end_are_cut_off() {
         wire.send(&beginning).await;
         assert!(!kinds(&wire.rest().await).contains(&HEADERS));
     }
+    world.end().await;
+}
+
+/// LD-H22: a client that answers pings and leaves a response where it is.
+#[tokio::test]
+async fn a_response_that_nobody_takes_ends_the_connection() {
+    let world = World::limited(|limits| limits.stall_time = Duration::from_millis(300)).await;
+    let session = open_session(&mut world.wire().await).await;
+    let mut wire = world.wire().await;
+    // No response may send a byte of its body.
+    let no_window = [0, 4, 0, 0, 0, 0];
+    let task = submit(&session, "t", "echo", json!("ahoy"));
+    let mut block = vec![0x83, 0x86, 0x04, 13];
+    block.extend(b"/ldp/messages");
+    block.extend([0x01, 9]);
+    block.extend(b"localhost");
+    block.extend([0x0f, 0x10, 16]);
+    block.extend(b"application/json");
+    let asking = [
+        PREFACE,
+        &frame(SETTINGS, 0, 0, &no_window),
+        &frame(HEADERS, 0x4, 1, &block),
+        &frame(DATA, 0x1, 1, task.as_bytes()),
+    ];
+    wire.send(asking.concat()).await;
+    let came = kinds(&wire.rest().await);
+    assert!(came.contains(&HEADERS) && !came.contains(&DATA), "{came:?}");
     world.end().await;
 }

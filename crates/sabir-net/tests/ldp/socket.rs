@@ -210,3 +210,70 @@ async fn sockets_have_places_and_are_closed_when_the_server_stops() {
     assert_eq!(code, Some(CloseCode::Away));
     world.node.stop().await;
 }
+
+/// LD-H28
+#[tokio::test]
+async fn a_socket_hears_that_the_node_stops_before_it_is_closed() {
+    let world = World::start().await;
+    let mut socket = open(&world).await;
+    let session = session(&mut socket).await;
+    tell(&mut socket, &submit(&session, "t", "steps", json!({ "steps": 1 }))).await;
+    until(async || world.node.counts().running_tasks == 1).await;
+    let hearing = async {
+        while hear(&mut socket).await["body"]["error"]["code"] != "INTERRUPTED" {}
+        ending(&mut socket).await
+    };
+    let (code, ()) = tokio::join!(hearing, world.end_at_once());
+    assert_eq!(code, Some(CloseCode::Away));
+}
+
+/// LD-H33
+#[tokio::test]
+async fn messages_that_find_no_room_are_not_read_for_long() {
+    let world = World::limited(|limits| {
+        limits.bodies_bytes = 32 * 1024;
+        limits.body_time = Duration::from_millis(300);
+    })
+    .await;
+    let mut socket = open(&world).await;
+    let session = session(&mut socket).await;
+    tell(&mut socket, &submit(&session, "t", "echo", json!("x".repeat(40_000)))).await;
+    assert_eq!(hear(&mut socket).await["body"]["type"], "TASK_RESULT");
+    // More than there ever is.
+    tell(&mut socket, &submit(&session, "u", "echo", json!("x".repeat(100_000)))).await;
+    assert_eq!(ending(&mut socket).await, Some(CloseCode::Again));
+    world.end().await;
+}
+
+/// LD-H33
+#[tokio::test]
+async fn answers_that_find_no_room_are_asked_for_again() {
+    let world = World::limited(|limits| limits.answers_bytes = 32 * 1024).await;
+    let mut wire = world.wire().await;
+    let session = crate::world::open_session(&mut wire).await;
+    let task = |name: &str, bytes: usize| submit(&session, name, "echo", json!("x".repeat(bytes)));
+    assert_eq!(wire.post("/ldp/messages", "", &task("t", 40_000)).await.status, 200);
+    // Its room is free again.
+    assert_eq!(wire.post("/ldp/messages", "", &task("u", 40_000)).await.status, 200);
+    let refused = wire.post("/ldp/messages", "", &task("v", 100_000)).await;
+    assert_eq!((refused.status, refused.code().as_str()), (503, "BUSY"));
+    let mut socket = open(&world).await;
+    tell(&mut socket, &task("v", 100_000)).await;
+    assert_eq!(ending(&mut socket).await, Some(CloseCode::Again));
+    world.end().await;
+}
+
+/// LD-H28
+#[tokio::test]
+async fn a_socket_that_reads_nothing_does_not_hold_up_the_end() {
+    let world = World::limited(|limits| limits.stall_time = Duration::from_secs(3600)).await;
+    let mut socket = open(&world).await;
+    let session = session(&mut socket).await;
+    let many = submit(&session, "t", "steps", json!({ "steps": 5000, "bytes": 8000 }));
+    tell(&mut socket, &many).await;
+    world.steps.send_replace(u64::MAX);
+    until(async || world.node.counts().running_tasks == 0).await;
+    // Nobody reads: far more was told than connections hold.
+    tokio::time::timeout(Duration::from_secs(60), world.end()).await.unwrap();
+    drop(socket);
+}

@@ -190,3 +190,23 @@ async fn a_server_that_stops_ends_streams_and_waits_for_nobody() {
     drop(idle);
     world.node.stop().await;
 }
+
+/// LD-H28
+#[tokio::test]
+async fn who_waits_for_a_task_hears_that_the_node_stops() {
+    let world = World::start().await;
+    let session = open_session(&mut world.wire().await).await;
+    let task = || submit(&session, "t", "steps", json!({ "steps": 1 }));
+    let mut events = Events::open(&world, &task(), None).await;
+    until(async || world.node.counts().running_tasks == 1).await;
+    let mut wire = world.wire().await;
+    wire.send(posted("/ldp/messages", "", &task())).await;
+    until(async || world.node.counts().waiting_requests == 2).await;
+    world.end_at_once().await;
+    let mut last = None;
+    while let Some(event) = events.next().await {
+        last = Some(event.data);
+    }
+    assert_eq!(last.unwrap()["body"]["error"]["code"], "INTERRUPTED");
+    assert_eq!(wire.reply().await.json()["body"]["error"]["code"], "INTERRUPTED");
+}

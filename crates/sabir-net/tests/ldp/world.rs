@@ -87,6 +87,13 @@ impl World {
         self.node.stop().await;
     }
 
+    /// Ends both at one time.
+    pub(crate) async fn end_at_once(self) {
+        self.stop.cancel();
+        let (served, ()) = tokio::join!(self.serving, self.node.stop());
+        served.unwrap();
+    }
+
     /// Ends the server and nothing else.
     pub(crate) async fn stop_serving(&mut self) {
         self.stop.cancel();
@@ -148,8 +155,11 @@ impl Skill for Steps {
         let (count, bytes) = (input["steps"].as_u64().unwrap(), input["bytes"].as_u64());
         async move {
             for step in 1..=count {
-                let may = allowed.wait_for(|allowed| *allowed >= step).await;
-                may.map_err(|_| Broken::new("nobody is there any more"))?;
+                let may = async { allowed.wait_for(|allowed| *allowed >= step).await.is_ok() };
+                let may = news.stop().run_until_cancelled(may).await;
+                if may != Some(true) {
+                    return Err(Broken::new("nobody is there any more"));
+                }
                 let filling = "x".repeat(bytes.unwrap_or(0) as usize);
                 news.progress(format!("step {step} {filling}")).await;
             }

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use super::connection::Connected;
 use super::door::{check_accept, check_content};
+use super::held::{Piece, whole};
 use super::refusal::{Refused, json_response, no_message};
 use super::route::Route;
 use super::{Shared, socket, sse};
@@ -65,26 +66,31 @@ async fn try_answer(
         Route::OpenApi => Ok(json_response(StatusCode::OK, shared.openapi.clone())),
         Route::Messages => {
             check_content(headers)?;
-            let _place = shared.take_place()?;
+            let place = shared.take_place(caller)?;
             let taken = shared.room.read(request.into_body(), &shared.limits).await?;
-            Ok(match std::str::from_utf8(&taken.bytes) {
+            let (status, text) = match std::str::from_utf8(&taken.bytes) {
                 Ok(text) => message(shared, text, channel).await,
                 Err(error) => no_text(shared, &taken.bytes, error, channel).await,
-            })
+            };
+            // Who finds no room for its answer can ask for it again.
+            let share = shared.answers.share(text.len())?;
+            let piece = Piece { bytes: text.into(), _share: share };
+            Ok(json_response(status, whole(piece, place, &connected.pending)))
         }
         Route::Stream => {
             check_content(headers)?;
             let after = last_event_id(headers)?;
-            let place = shared.take_place()?;
+            let place = shared.take_place(caller)?;
             let taken = shared.room.read(request.into_body(), &shared.limits).await?;
-            Ok(match std::str::from_utf8(&taken.bytes) {
+            let (status, text) = match std::str::from_utf8(&taken.bytes) {
                 Ok(text) if is_json(text) => {
                     let follow = shared.node.follow(text, channel, after).await;
-                    sse::response(follow, shared, place)
+                    return Ok(sse::response(follow, connected, place));
                 }
                 Ok(text) => no_message(&shared.node.ask(text, channel).await, None),
                 Err(error) => no_text(shared, &taken.bytes, error, channel).await,
-            })
+            };
+            Ok(json_response(status, text))
         }
         Route::Socket => {
             let place = shared.take_socket()?;
@@ -99,7 +105,7 @@ async fn try_answer(
 
 /// One message, and its one answer. A refusal is an answer, too; only what is no JSON has a status of
 /// its own.
-async fn message(shared: &Shared, text: &str, channel: Channel) -> Response {
+async fn message(shared: &Shared, text: &str, channel: Channel) -> (StatusCode, String) {
     let answer = shared.node.ask(text, channel).await;
     // Nearly every answer is passed on without a second look at what was asked.
     let may_be_none =
@@ -107,7 +113,7 @@ async fn message(shared: &Shared, text: &str, channel: Channel) -> Response {
     if may_be_none && !is_json(text) {
         return no_message(&answer, None);
     }
-    json_response(StatusCode::OK, answer)
+    (StatusCode::OK, answer)
 }
 
 /// More than the longest refusal of a text that is no message.
@@ -120,7 +126,12 @@ fn is_json(text: &str) -> bool {
 
 /// Bytes that are no text. The node is given them up to the place of the fault, with a character
 /// there that no message can go on with, so that it refuses them and writes that down.
-async fn no_text(shared: &Shared, bytes: &[u8], error: Utf8Error, channel: Channel) -> Response {
+async fn no_text(
+    shared: &Shared,
+    bytes: &[u8],
+    error: Utf8Error,
+    channel: Channel,
+) -> (StatusCode, String) {
     let (valid, _) = bytes.split_at(error.valid_up_to());
     let text = format!("{}\u{fffd}", String::from_utf8_lossy(valid));
     let answer = shared.node.ask(&text, channel).await;

@@ -1,4 +1,5 @@
 //! The body of a request: within its time, within its size, and within what all may take together.
+//! Answers have such a room as well.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use super::options::LdpLimits;
 use super::refusal::Refused;
 
-/// What all bodies may take together, counted in steps.
+/// What all bodies, or all answers, may take together, counted in steps.
 #[derive(Debug, Clone)]
 pub(super) struct Room(Arc<Semaphore>);
 
@@ -19,8 +20,11 @@ pub(super) struct Room(Arc<Semaphore>);
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) bytes: Bytes,
-    _room: Option<OwnedSemaphorePermit>,
+    _share: Share,
 }
+
+/// A part of a room, for as long as it is held. Few bytes take none.
+pub(super) type Share = Option<OwnedSemaphorePermit>;
 
 const STEP_BYTES: usize = 16 * 1024;
 
@@ -45,7 +49,7 @@ impl Room {
         let deadline = Instant::now() + limits.body_time;
         let mut first = Bytes::new();
         let mut all: Vec<u8> = Vec::new();
-        let mut room: Option<OwnedSemaphorePermit> = None;
+        let mut share: Share = None;
         loop {
             let frame = match timeout_at(deadline, body.frame()).await {
                 Err(_) => return Err(Refused::SlowBody),
@@ -58,7 +62,7 @@ impl Room {
             if length > limit {
                 return Err(too_large);
             }
-            self.make_room(&mut room, length)?;
+            self.make_room(&mut share, length)?;
             // Nearly every message comes in one piece, which need not be copied.
             if first.is_empty() && all.is_empty() {
                 first = data;
@@ -70,26 +74,41 @@ impl Room {
             }
         }
         let bytes = if all.is_empty() { first } else { Bytes::from(all) };
-        Ok(Taken { bytes, _room: room })
+        Ok(Taken { bytes, _share: share })
+    }
+
+    /// Room for so many bytes that are there already.
+    pub(super) fn share(&self, length: usize) -> Result<Share, Refused> {
+        let mut share = None;
+        self.make_room(&mut share, length)?;
+        Ok(share)
+    }
+
+    /// The same, when there is some.
+    pub(super) async fn wait_for_share(&self, length: usize) -> Share {
+        let wanted = u32::try_from(steps(length)).unwrap_or(u32::MAX);
+        // It is never closed.
+        Arc::clone(&self.0).acquire_many_owned(wanted).await.ok()
     }
 
     /// The first step is free, so that small messages pass when large ones fill everything.
-    fn make_room(
-        &self,
-        room: &mut Option<OwnedSemaphorePermit>,
-        length: usize,
-    ) -> Result<(), Refused> {
-        let held = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let wanted = (length.div_ceil(STEP_BYTES)).saturating_sub(1).saturating_sub(held);
+    fn make_room(&self, share: &mut Share, length: usize) -> Result<(), Refused> {
+        let held = share.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let wanted = steps(length).saturating_sub(held);
         if wanted == 0 {
             return Ok(());
         }
         let wanted = u32::try_from(wanted).map_err(|_| Refused::Busy)?;
         let more = Arc::clone(&self.0).try_acquire_many_owned(wanted).map_err(|_| Refused::Busy)?;
-        match room {
-            Some(room) => room.merge(more),
-            None => *room = Some(more),
+        match share {
+            Some(share) => share.merge(more),
+            None => *share = Some(more),
         }
         Ok(())
     }
+}
+
+/// The first is free.
+fn steps(length: usize) -> usize {
+    length.div_ceil(STEP_BYTES).saturating_sub(1)
 }

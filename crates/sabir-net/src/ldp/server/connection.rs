@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::answer;
 use super::door::Caller;
+use super::held::Pending;
 use super::refusal::Refused;
 use super::sniff::{Sniffed, Spoken};
 use super::{Guest, Shared};
@@ -33,6 +34,8 @@ pub(super) struct Connected {
     unread: AtomicBool,
     /// Held for as long as anything of the connection is there, a WebSocket as well.
     _guest: Guest,
+    /// Its responses that are being sent.
+    pub(super) pending: Arc<Pending>,
 }
 
 impl Connected {
@@ -94,7 +97,8 @@ pub(super) async fn serve<I>(
     };
     let Some(spoken) = spoken else { return };
     let unread = AtomicBool::new(false);
-    let connected = Arc::new(Connected { shared, caller, asked, unread, _guest: guest });
+    let pending = Arc::default();
+    let connected = Arc::new(Connected { shared, caller, asked, unread, _guest: guest, pending });
     match spoken {
         Spoken::Http1 => serve_http1(io, connected, late).await,
         Spoken::Http2 => serve_http2(io, connected, late).await,
@@ -125,6 +129,7 @@ where
             Err(_) => End::Unread,
         },
         () = &mut late => End::Late,
+        () = connected.pending.stalled(limits.stall_time) => return,
         () = connected.shared.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let _ = timeout(limits.grace, &mut connection).await;
@@ -178,6 +183,8 @@ where
         // What went wrong on a connection is its peer's affair.
         _ = &mut connection => {}
         () = late => {}
+        // The kernel sees that somebody takes bytes, and not that none of them are for a response.
+        () = connected.pending.stalled(limits.stall_time) => {}
         () = connected.shared.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let _ = timeout(limits.grace, &mut connection).await;

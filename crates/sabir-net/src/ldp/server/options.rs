@@ -53,11 +53,15 @@ pub struct LdpLimits {
     pub frame_bytes: usize,
     /// Of all bodies that are being read at one time, beyond a small share for each.
     pub bodies_bytes: usize,
+    /// Of all answers that wait to be read, beyond the same.
+    pub answers_bytes: usize,
     pub connections: usize,
     /// From one address that is not this machine's.
     pub connections_each: usize,
     /// Requests and streams that are being answered.
     pub places: usize,
+    /// From one address that is not this machine's.
+    pub places_each: usize,
     pub sockets: usize,
     /// Messages of one socket that are being answered; more wait to be read.
     pub unanswered: usize,
@@ -86,9 +90,11 @@ impl Default for LdpLimits {
             message_bytes: 4 * MIB,
             frame_bytes: MIB,
             bodies_bytes: 64 * MIB,
+            answers_bytes: 256 * MIB,
             connections: 4096,
             connections_each: 256,
             places: 16_384,
+            places_each: 2048,
             sockets: 512,
             unanswered: 1024,
             rate: Rate { per_second: 200.0, burst: 1000.0 },

@@ -213,7 +213,7 @@ impl Refused {
 
 /// The answer to a text that is no JSON: the node's message, which names the place, and its error
 /// once more where a client looks that knows statuses only. Nobody signed it, so that nothing breaks.
-pub(super) fn no_message(answer: &str, why: Option<String>) -> Response {
+pub(super) fn no_message(answer: &str, why: Option<String>) -> (StatusCode, String) {
     let text = match serde_json::from_str(answer) {
         Ok(Value::Object(mut envelope)) => {
             let error = envelope.get("body").and_then(|body| body.get("error"));
@@ -226,7 +226,7 @@ pub(super) fn no_message(answer: &str, why: Option<String>) -> Response {
         }
         _ => answer.to_owned(),
     };
-    json_response(StatusCode::BAD_REQUEST, text)
+    (StatusCode::BAD_REQUEST, text)
 }
 
 pub(super) fn json_response(status: StatusCode, text: impl Into<Body>) -> Response {

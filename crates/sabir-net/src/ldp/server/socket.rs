@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::response::Response;
+use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, SelectAll, SplitSink, SplitStream};
-use futures_util::{SinkExt as _, StreamExt as _, stream};
+use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _, stream};
 use sabir_ldp::Channel;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use tokio_tungstenite::tungstenite;
 
 use super::Place;
+use super::body::Share;
 use super::connection::Connected;
 use super::refusal::Refused;
 
@@ -69,18 +71,26 @@ impl Talk {
 
     /// Takes messages in and passes answers on until the other side is gone. Both go on while either
     /// waits, so that who writes much before reading is served as well.
-    async fn converse(&self, mut source: SplitStream<WebSocket>, outbox: mpsc::Sender<Message>) {
+    async fn converse(&self, mut source: SplitStream<WebSocket>, outbox: mpsc::Sender<Letter>) {
         let shared = &self.connected.shared;
         let limits = &shared.limits;
         let mut answers: SelectAll<BoxStream<'static, String>> = SelectAll::new();
-        let mut held: Option<Message> = None;
+        let mut held: Option<Letter> = None;
+        // A message that finds no room yet.
+        let mut entering: Option<BoxFuture<'static, Option<(String, Share)>>> = None;
+        let mut stopped_at: Option<Instant> = None;
         let mut pause_until = Instant::now();
         let mut heard_at = Instant::now();
         let mut pings = interval(limits.quiet_time);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let is_paused = pause_until > Instant::now();
-            let may_read = !is_paused && answers.len() < limits.unanswered;
+            // Who does not read what it is told is not listened to.
+            let is_open = held.is_none() && entering.is_none() && stopped_at.is_none();
+            let may_read = is_open && !is_paused && answers.len() < limits.unanswered;
+            if stopped_at.is_some() && held.is_none() && answers.is_empty() {
+                return say_goodbye(&outbox, close_code::AWAY, "the node stops").await;
+            }
             tokio::select! {
                 frame = source.next(), if may_read => {
                     heard_at = Instant::now();
@@ -91,24 +101,35 @@ impl Talk {
                             {
                                 pause_until = Instant::now() + wait;
                             }
-                            answers.push(self.answers(text));
+                            match shared.room.share(text.len()) {
+                                Ok(share) => answers.push(self.answers(text, share)),
+                                Err(_) => entering = Some(self.enter(text)),
+                            }
                         }
                         Heard::Nothing => {}
                         Heard::End => return,
                         Heard::Fault(code, reason) => {
-                            let close = CloseFrame { code, reason: reason.into() };
-                            let _ = outbox.send(Message::Close(Some(close))).await;
-                            return;
+                            return say_goodbye(&outbox, code, reason).await;
                         }
                     }
                 }
                 () = sleep_until(pause_until), if is_paused => {}
+                entered = wait_for(&mut entering), if entering.is_some() => {
+                    entering = None;
+                    match entered {
+                        Some((text, share)) => answers.push(self.answers(text, share)),
+                        None => return say_goodbye(&outbox, close_code::AGAIN, NO_ROOM).await,
+                    }
+                }
                 Some(text) = answers.next(), if held.is_none() => {
-                    held = Some(Message::Text(text.into()));
+                    let Ok(share) = shared.answers.share(text.len()) else {
+                        return say_goodbye(&outbox, close_code::AGAIN, NO_ROOM).await;
+                    };
+                    held = Some(Letter { message: Message::Text(text.into()), _share: share });
                 }
                 Ok(permit) = outbox.reserve(), if held.is_some() => {
-                    if let Some(message) = held.take() {
-                        permit.send(message);
+                    if let Some(letter) = held.take() {
+                        permit.send(letter);
                     }
                 }
                 _ = pings.tick() => {
@@ -119,24 +140,67 @@ impl Talk {
                     if !may_read {
                         heard_at = Instant::now();
                     }
-                    let _ = outbox.try_send(Message::Ping(Default::default()));
+                    let _ = outbox.try_send(Message::Ping(Default::default()).into());
                 }
-                () = shared.stop.cancelled() => {
-                    let reason = "the node stops".into();
-                    let close = CloseFrame { code: close_code::AWAY, reason };
-                    let _ = outbox.send(Message::Close(Some(close))).await;
-                    return;
+                // What a node says of its tasks when it stops is still told.
+                () = shared.stop.cancelled(), if stopped_at.is_none() => {
+                    stopped_at = Some(Instant::now());
+                }
+                () = sleep_until(stopped_at.unwrap_or(heard_at) + limits.grace),
+                    if stopped_at.is_some() =>
+                {
+                    return say_goodbye(&outbox, close_code::AWAY, "the node stops").await;
                 }
             }
         }
     }
 
     /// What the node says to a message: one answer, or the events of a task.
-    fn answers(&self, text: String) -> BoxStream<'static, String> {
+    fn answers(&self, text: String, share: Share) -> BoxStream<'static, String> {
         let (node, channel) = (self.connected.shared.node.clone(), self.channel);
-        let following = async move { node.follow(&text, channel, None).await };
+        let following = async move {
+            let follow = node.follow(&text, channel, None).await;
+            // A task may run for long; its message is the node's now.
+            drop((text, share));
+            follow
+        };
         stream::once(following).flatten().map(|told| told.text).boxed()
     }
+
+    /// Waits for room for a message, and not for longer than a body is waited for.
+    fn enter(&self, text: String) -> BoxFuture<'static, Option<(String, Share)>> {
+        let shared = &self.connected.shared;
+        let (room, time) = (shared.room.clone(), shared.limits.body_time);
+        async move {
+            let share = timeout(time, room.wait_for_share(text.len())).await.ok()?;
+            Some((text, share))
+        }
+        .boxed()
+    }
+}
+
+/// A frame on its way, and the room that it takes.
+struct Letter {
+    message: Message,
+    _share: Share,
+}
+
+impl From<Message> for Letter {
+    fn from(message: Message) -> Self {
+        Self { message, _share: None }
+    }
+}
+
+const NO_ROOM: &str = "there is no room for more: come again later";
+
+async fn wait_for<T>(coming: &mut Option<BoxFuture<'static, Option<T>>>) -> Option<T> {
+    coming.as_mut()?.await
+}
+
+/// Closes, as far as the other side still reads.
+async fn say_goodbye(outbox: &mpsc::Sender<Letter>, code: u16, reason: &'static str) {
+    let close = CloseFrame { code, reason: reason.into() };
+    let _ = timeout(GOODBYE_TIME, outbox.send(Message::Close(Some(close)).into())).await;
 }
 
 /// Silence for this many pings is an end.
@@ -179,12 +243,13 @@ fn fault(error: &axum::Error) -> Heard {
 /// Sends until there is no more, or until somebody does not read.
 async fn send(
     mut sink: SplitSink<WebSocket, Message>,
-    mut letters: mpsc::Receiver<Message>,
+    mut letters: mpsc::Receiver<Letter>,
     stall_time: Duration,
 ) {
     while let Some(letter) = letters.recv().await {
-        let is_last = matches!(letter, Message::Close(_));
-        let sent = timeout(stall_time, sink.send(letter)).await;
+        let Letter { message, _share } = letter;
+        let is_last = matches!(message, Message::Close(_));
+        let sent = timeout(stall_time, sink.send(message)).await;
         if is_last || !matches!(sent, Ok(Ok(()))) {
             return;
         }

@@ -1,18 +1,20 @@
 //! A task's events as an event stream. Losing the connection ends the stream and not the task.
 
-use std::convert::Infallible;
+use std::future::{Future, ready};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::Response;
 use futures_util::{Stream, StreamExt as _, stream};
 use sabir_host::{Follow, Told};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::{Place, Shared};
+use super::Guest;
+use super::connection::Connected;
+use super::held::{Piece, flowing};
 
 /// Events that go to the network together, if they are there already. Further ones wait in the
 /// node, so that a reader who stalls holds no more than these.
@@ -21,14 +23,23 @@ const TOGETHER: usize = 16;
 /// Says nothing, and keeps what is between from giving up.
 const SIGN_OF_LIFE: &[u8] = b": alive\n\n";
 
-pub(super) fn response(follow: Follow, shared: &Shared, place: Place) -> Response {
-    let quiet = Quiet { time: shared.limits.quiet_time, stop: shared.stop.clone() };
-    // The place is held for as long as there is a stream.
-    let events = events(follow, quiet).map(move |bytes| {
-        let _held = &place;
-        Ok::<_, Infallible>(bytes)
+pub(super) fn response(follow: Follow, connected: &Connected, place: Guest) -> Response {
+    let shared = &connected.shared;
+    let quiet = Quiet {
+        time: shared.limits.quiet_time,
+        stop: shared.stop.clone(),
+        // The rest is for the end itself to be sent.
+        grace: shared.limits.grace * 3 / 4,
+        last: None,
+    };
+    let room = shared.answers.clone();
+    // Who finds no room for an event comes again for it.
+    let pieces = events(follow, quiet).map(move |bytes| {
+        let share = room.share(bytes.len()).ok()?;
+        Some(Piece { bytes, _share: share })
     });
-    let mut response = Response::new(Body::from_stream(events));
+    let pieces = pieces.take_while(|piece| ready(piece.is_some())).filter_map(ready);
+    let mut response = Response::new(flowing(pieces, place, &connected.pending));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -40,6 +51,27 @@ pub(super) fn response(follow: Follow, shared: &Shared, place: Place) -> Respons
 struct Quiet {
     time: Duration,
     stop: CancellationToken,
+    /// How long the last event is waited for when the server stops.
+    grace: Duration,
+    /// Set when it stops: nothing is waited for any longer than this.
+    last: Option<Instant>,
+}
+
+impl Quiet {
+    /// What comes next; nothing when the time is over.
+    async fn wait<T>(
+        &mut self,
+        mut next: impl Future<Output = T> + Unpin,
+    ) -> Option<Result<T, ()>> {
+        if self.last.is_none() {
+            let waiting = timeout(self.time, &mut next);
+            match self.stop.run_until_cancelled(waiting).await {
+                Some(heard) => return Some(heard.map_err(drop)),
+                None => self.last = Some(Instant::now() + self.grace),
+            }
+        }
+        timeout_at(self.last?, next).await.ok().map(Ok)
+    }
 }
 
 fn events(
@@ -47,10 +79,9 @@ fn events(
     quiet: Quiet,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
     let told = told.ready_chunks(TOGETHER);
-    stream::unfold((told, quiet), |(mut told, quiet)| async move {
-        let waiting = timeout(quiet.time, told.next());
-        let next = match quiet.stop.run_until_cancelled(waiting).await? {
-            Err(_) => Bytes::from_static(SIGN_OF_LIFE),
+    stream::unfold((told, quiet), |(mut told, mut quiet)| async move {
+        let next = match quiet.wait(told.next()).await? {
+            Err(()) => Bytes::from_static(SIGN_OF_LIFE),
             Ok(events) => written(&events?),
         };
         Some((next, (told, quiet)))
@@ -83,7 +114,12 @@ mod tests {
     }
 
     fn quiet() -> Quiet {
-        Quiet { time: Duration::from_secs(15), stop: CancellationToken::new() }
+        Quiet {
+            time: Duration::from_secs(15),
+            stop: CancellationToken::new(),
+            grace: Duration::from_millis(1),
+            last: None,
+        }
     }
 
     #[test]
@@ -114,6 +150,19 @@ mod tests {
             events.next().await.unwrap();
             assert_eq!(taken.load(Ordering::Relaxed), read * TOGETHER as u64);
         }
+    }
+
+    #[tokio::test]
+    async fn what_is_told_at_the_end_is_still_sent() {
+        let quiet = Quiet { grace: Duration::from_secs(60), ..quiet() };
+        quiet.stop.cancel();
+        let late = stream::once(async {
+            tokio::task::yield_now().await;
+            told(1, "{}")
+        });
+        let mut events = Box::pin(events(Box::pin(late), quiet));
+        assert_eq!(events.next().await.unwrap(), "id: 1\ndata: {}\n\n");
+        assert_eq!(events.next().await, None);
     }
 
     #[tokio::test]

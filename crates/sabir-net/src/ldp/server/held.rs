@@ -1,0 +1,158 @@
+//! The body of a response, which holds its place and its room until it is sent or given up, and lets
+//! the connection see that nobody reads. It knows no message.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use futures_util::stream::{self, BoxStream, Stream, StreamExt as _};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::time::{Instant, sleep_until};
+
+use super::Guest;
+use super::body::Share;
+
+/// What is handed to the network at once. Copied from larger pieces, so that what is still on its way
+/// does not keep all of them.
+const CHUNK_BYTES: usize = 16 * 1024;
+
+/// Some bytes of a response, and the room that they take.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) bytes: Bytes,
+    pub(super) _share: Share,
+}
+
+/// A response of one piece.
+pub(super) fn whole(piece: Piece, place: Guest, pending: &Arc<Pending>) -> Body {
+    let left = Some(piece.bytes.len() as u64);
+    let pieces = stream::once(std::future::ready(piece)).boxed();
+    Body::new(Held { pieces, rest: None, left, _place: place, watch: Watch::new(pending) })
+}
+
+/// A response whose pieces come when they come.
+pub(super) fn flowing(
+    pieces: impl Stream<Item = Piece> + Send + 'static,
+    place: Guest,
+    pending: &Arc<Pending>,
+) -> Body {
+    let (pieces, watch) = (pieces.boxed(), Watch::new(pending));
+    Body::new(Held { pieces, rest: None, left: None, _place: place, watch })
+}
+
+struct Held {
+    pieces: BoxStream<'static, Piece>,
+    rest: Option<Piece>,
+    /// Bytes that are yet to come, if that is known.
+    left: Option<u64>,
+    _place: Guest,
+    watch: Watch,
+}
+
+impl HttpBody for Held {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        loop {
+            if let Some(piece) = self.rest.as_mut().filter(|piece| !piece.bytes.is_empty()) {
+                let chunk = match piece.bytes.len() <= CHUNK_BYTES {
+                    true => std::mem::take(&mut piece.bytes),
+                    false => Bytes::copy_from_slice(&piece.bytes.split_to(CHUNK_BYTES)),
+                };
+                self.left = self.left.map(|left| left.saturating_sub(chunk.len() as u64));
+                self.watch.offer();
+                return Poll::Ready(Some(Ok(Frame::data(chunk))));
+            }
+            // Only now: what was offered last is gone, or on its way.
+            self.rest = None;
+            match self.pieces.poll_next_unpin(context) {
+                Poll::Ready(Some(piece)) => self.rest = Some(piece),
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => {
+                    self.watch.rest();
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.left.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}
+
+/// The responses of a connection that have something to send, and since when each has not been asked
+/// for more.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    since: Mutex<Offers>,
+}
+
+#[derive(Debug, Default)]
+struct Offers {
+    next: u64,
+    open: HashMap<u64, Instant>,
+}
+
+impl Pending {
+    /// Comes back when a response could not be sent on for that long.
+    pub(super) async fn stalled(&self, stall_time: Duration) {
+        loop {
+            let now = Instant::now();
+            let oldest = self.offers().open.values().min().copied().unwrap_or(now);
+            if now.duration_since(oldest) >= stall_time {
+                return;
+            }
+            sleep_until(oldest + stall_time).await;
+        }
+    }
+
+    fn offers(&self) -> MutexGuard<'_, Offers> {
+        self.since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One response among those of its connection.
+#[derive(Debug)]
+struct Watch {
+    pending: Arc<Pending>,
+    number: u64,
+}
+
+impl Watch {
+    fn new(pending: &Arc<Pending>) -> Self {
+        let pending = Arc::clone(pending);
+        let number = {
+            let mut offers = pending.offers();
+            offers.next += 1;
+            offers.next
+        };
+        let watch = Self { pending, number };
+        watch.offer();
+        watch
+    }
+
+    /// There is something to send.
+    fn offer(&self) {
+        self.pending.offers().open.insert(self.number, Instant::now());
+    }
+
+    /// There is nothing to send now.
+    fn rest(&self) {
+        self.pending.offers().open.remove(&self.number);
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.rest();
+    }
+}
