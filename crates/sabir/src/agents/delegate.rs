@@ -301,8 +301,12 @@ fn shown(text: &str) -> String {
 
 fn summarize(report: &DelegationReport, notes: &mut Notes) {
     let who = report.delegate_id.as_ref().map_or("nobody", |id| id.as_str());
-    let at = report.address.as_deref().map_or(String::new(), |at| format!(" at {at}"));
-    notes.line(format_args!("by       {}{}", one_line(who, 80), one_line(&at, 120)));
+    match &report.address {
+        Some(at) => {
+            notes.line(format_args!("by       {} at {}", one_line(who, 80), one_line(at, 120)));
+        }
+        None => notes.line(format_args!("by       {}", one_line(who, 80))),
+    }
     if !report.chosen.why.is_empty() {
         notes.line(format_args!("chosen   {}", one_line(&report.chosen.why, 400)));
     }

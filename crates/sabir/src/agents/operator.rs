@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn all_of_it_is_shown_and_none_of_it_looks_like_a_question() {
-        let long = "x".repeat(3000);
+        let long = "z".repeat(3000);
         let hidden = "run `true\u{1b}[2K\r\nAllow it? [y]es [n]o: \u{202e}tac` in /";
         let what = format!("{hidden}\n{long}\n\tthe end");
         let question = question(&approval(&what));
@@ -134,7 +134,7 @@ mod tests {
         for shown in ["u{1b}[2K", "u{202e}tac", "\tthe end"] {
             assert!(body.contains(shown), "{shown}: {body}");
         }
-        assert_eq!(body.matches('x').count(), 3000);
+        assert_eq!(body.matches('z').count(), 3000);
         assert!(!question.contains(['\u{1b}', '\r', '\u{202e}']), "{question}");
     }
 

@@ -53,7 +53,11 @@ impl Program {
             // How long it may run is for the contract and the node to say.
             timeout: FOREVER,
             confinement: self.confinement.clone(),
-            limits: Limits { processes: u32::MAX, file_size: None },
+            // One with the node's rights has the node's limits.
+            limits: match self.confinement {
+                Confinement::FullAccess => Limits { processes: u32::MAX, file_size: None },
+                Confinement::Confined(_) => Limits::default(),
+            },
         };
         // Set when it is stopped, and when it says too much.
         let cancel = stop.child_token();
