@@ -72,7 +72,10 @@ fn confine(start: &Start) -> Result<(), String> {
 /// The limit on a user's processes does not bind root; how high numbers go in this name space does,
 /// on kernels that have it (6.14).
 fn bound_process_numbers(processes: u32) {
-    let _ = fs::write("/proc/sys/kernel/pid_max", processes.saturating_add(RESERVED_NUMBERS).to_string());
+    let _ = fs::write(
+        "/proc/sys/kernel/pid_max",
+        processes.saturating_add(RESERVED_NUMBERS).to_string(),
+    );
 }
 
 /// The kernel gives numbers below this one only once.
