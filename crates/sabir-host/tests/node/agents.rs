@@ -99,7 +99,8 @@ async fn a_patch_is_shown_in_full_to_the_operator() {
     let file = work.path().join("new.txt");
     let patch = format!(
         "*** Begin Patch\n*** Add File: {}\n+first\n+rm -rf everything\n*** End Patch\n",
-        file.display()
+        // From the folder that the agent works in.
+        file.strip_prefix("/").unwrap().display()
     );
     let input = json!({ "input": patch });
     let model = FakeModel::start([
