@@ -61,7 +61,7 @@ pub(crate) fn measure(beside: &Path, effort: Effort) -> anyhow::Result<Delegates
     let echo = runtime.block_on(serve_echo(stop.clone()))?;
     let key = SigningKey::from_seed(&NODE_SEED).public_key();
     let callers: anyhow::Result<Vec<Caller>> = (0..connections)
-        .map(|number| runtime.block_on(Caller::open(number, &node, &key)))
+        .map(|number| runtime.block_on(Caller::open((number, 0), &node, &key)))
         .collect();
     let mut callers = callers?;
 
@@ -86,7 +86,8 @@ pub(crate) fn measure(beside: &Path, effort: Effort) -> anyhow::Result<Delegates
     let before = crate::sessions::resident_bytes()?;
     for number in 0..open_sessions {
         // Who opened it goes away; the session stays.
-        runtime.block_on(Caller::open(connections + number, &node, &key))?;
+        let who = (number % connections, 1 + number / connections);
+        runtime.block_on(Caller::open(who, &node, &key))?;
     }
     let grown = crate::sessions::resident_bytes()?.saturating_sub(before);
     stop.cancel();

@@ -19,6 +19,7 @@ pub(super) struct Caller {
     /// How many random numbers were drawn.
     drawn: u64,
     number: usize,
+    visit: usize,
     tasks: usize,
 }
 
@@ -30,7 +31,12 @@ pub(super) enum Means {
 }
 
 impl Caller {
-    pub(super) async fn open(number: usize, node: &Node, key: &PublicKey) -> anyhow::Result<Self> {
+    /// Somebody comes, for the first time or once more.
+    pub(super) async fn open(
+        (number, visit): (usize, usize),
+        node: &Node,
+        key: &PublicKey,
+    ) -> anyhow::Result<Self> {
         let to = DelegateId::new(NODE)?;
         let from = DelegateId::new(format!("ldp:delegate:caller-{number}"))?;
         let mut seed = [1; 32];
@@ -48,7 +54,7 @@ impl Caller {
         let peer = Peer { domain, keys: vec![*key], secret: None, credentials: Vec::new() };
         trust.add_peer(to, peer);
         let initiator = Initiator::new(settings);
-        let mut caller = Self { initiator, key: own, trust, drawn: 0, number, tasks: 0 };
+        let mut caller = Self { initiator, key: own, trust, drawn: 0, number, visit, tasks: 0 };
         caller.greet(node).await?;
         Ok(caller)
     }
@@ -110,6 +116,7 @@ impl Caller {
         let mut seed = [2; 32];
         seed[..8].copy_from_slice(&self.drawn.to_le_bytes());
         seed[8..16].copy_from_slice(&(self.number as u64).to_le_bytes());
+        seed[16..24].copy_from_slice(&(self.visit as u64).to_le_bytes());
         self.initiator.handle(input, &mut Moment::new(now(), seed));
     }
 }
