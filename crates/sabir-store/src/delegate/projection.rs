@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
-use sabir_ldp::{SessionId, TaskKey, Timestamp};
+use sabir_ldp::{KeptKeys, SessionId, TaskKey, Timestamp};
 
 use super::effect::{Effect, Ended};
 use super::entry::PeerEntry;
@@ -59,15 +59,25 @@ impl PeerProjector {
         seq: u64,
         entry: &PeerEntry,
     ) -> rusqlite::Result<()> {
-        for (session, keys) in entry.keys() {
-            connection
-                .prepare_cached("INSERT OR REPLACE INTO peer_keys (session, keys) VALUES (?1, ?2)")?
-                .execute(params![session.as_str(), keys.0.reveal().as_str()])?;
+        let mut keys = entry.keys().iter().peekable();
+        for effect in entry.effects() {
+            self.follow(connection, seq, effect)?;
+            // One entry may end a session and open another of that name.
+            match effect {
+                Effect::SessionEnded(past) => drop_keys(connection, &past.session)?,
+                Effect::Opened { session, .. } | Effect::Resumed { session, .. } => {
+                    if let Some((_, kept)) = keys.next_if(|(of, _)| of == session) {
+                        keep_keys(connection, session, kept)?;
+                    }
+                }
+                _ => {}
+            }
         }
-        entry.effects().iter().try_for_each(|effect| self.follow(connection, seq, effect))
+        Ok(())
     }
 
-    /// The same for an entry that is read again.
+    /// The same for an entry that is read again. It leaves the keys alone: they are of now, and the
+    /// entry is of then.
     pub(crate) fn apply_again(
         &mut self,
         connection: &Connection,
@@ -79,7 +89,9 @@ impl PeerProjector {
         }
         let unreadable = Tampered { seq: place.seq, why: UNREADABLE };
         let entry = PeerEntry::from_body(row.body.clone().into_owned()).ok_or(unreadable)?;
-        self.apply(connection, place.seq, &entry)?;
+        for effect in entry.effects() {
+            self.follow(connection, place.seq, effect)?;
+        }
         if self.sessions.len() > REMEMBERED || self.changed_tasks.len() > REMEMBERED {
             self.flush(connection)?;
         }
@@ -296,6 +308,21 @@ impl PeerProjector {
             Latest::Some(Stretch { first_seq, since, last, forget_at, forgotten, is_changed });
         Ok(())
     }
+}
+
+fn keep_keys(
+    connection: &Connection,
+    session: &SessionId,
+    keys: &KeptKeys,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO peer_keys (session, keys) VALUES (?1, ?2)";
+    let keys = keys.0.reveal();
+    connection.prepare_cached(sql)?.execute([session.as_str(), keys.as_str()]).map(drop)
+}
+
+fn drop_keys(connection: &Connection, session: &SessionId) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM peer_keys WHERE session = ?1";
+    connection.prepare_cached(sql)?.execute([session.as_str()]).map(drop)
 }
 
 impl Stretch {

@@ -89,7 +89,6 @@ impl State {
 pub(super) fn bury(connection: &Connection, past: &Past, seq: u64) -> rusqlite::Result<()> {
     let id = past.session.as_str();
     connection.prepare_cached("DELETE FROM peer_sessions WHERE id = ?1")?.execute([id])?;
-    connection.prepare_cached("DELETE FROM peer_keys WHERE session = ?1")?.execute([id])?;
     // An id that is used again ended where it did last.
     let mut statement = connection.prepare_cached(
         "INSERT OR REPLACE INTO peer_past_sessions (id, owner, how, ended_at_ms, ended_seq)

@@ -198,3 +198,29 @@ fn a_hundred_thousand_tasks_are_known_without_reading_them() {
     let changed = reader.peer_task_ended(&key("task-5000")).unwrap_err();
     assert!(matches!(changed, StoreError::Tampered(_)), "{changed}");
 }
+
+/// QP-J17: the name of a session that is long over may be used again; tables that are made again
+/// have the keys of the one that is open.
+#[test]
+fn a_name_that_was_used_before_has_its_new_keys() {
+    let home = home();
+    let mut node = Node::with(home.path(), small(), "m");
+    node.keys = Keys::Made;
+    let steps = [
+        Step::Open(1),
+        Step::Close(1),
+        Step::Open(0),
+        Step::Open(0),
+        Step::Wait(300_000),
+        Step::Open(1),
+    ];
+    let node = run(node, &steps);
+    let reader = node.store.reader().unwrap();
+    let stored = reader.peer_state(&node.limits).unwrap();
+    let has_keys =
+        |record: &Record| matches!(record, Record::Opened(opened) if opened.keys.is_some());
+    assert_eq!(stored.iter().filter(|record| has_keys(record)).count(), 1);
+    node.store.rebuild().unwrap();
+    assert_eq!(reader.peer_state(&node.limits).unwrap(), stored);
+    reader.verify().unwrap();
+}
