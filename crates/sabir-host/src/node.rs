@@ -13,6 +13,7 @@ mod error;
 mod follow;
 mod journal;
 mod machine;
+mod notary;
 mod pins;
 mod request;
 mod settings;

@@ -10,6 +10,8 @@ use std::fmt;
 use sabir_base::json::{JsonKind, JsonValue};
 use serde_json::Value;
 
+use crate::wire::Wire;
+
 /// How deep arrays and objects may nest in what we make canonical. Peers read no deeper.
 const MAX_DEPTH: usize = 64;
 
@@ -48,6 +50,13 @@ pub(crate) fn canonical_text_without(
     key: &str,
 ) -> Result<String, NotCanonical> {
     write(value, value.text().len(), Some(key))
+}
+
+/// The canonical text of what we are about to send, without the field `key` of the outermost object.
+pub(crate) fn canonical_wire_without(wire: &Wire<'_>, key: &str) -> Result<String, NotCanonical> {
+    // Where the fault is, the value can say.
+    write(Part::Wire(wire), TYPICAL_BYTES, Some(key))
+        .or_else(|_| canonical_value_without(&wire.to_value(), key))
 }
 
 /// As [`canonical_value`], without the field `key` of the outermost object.
@@ -155,10 +164,14 @@ fn write<'a, N: Node<'a>>(
         let dropped = if depth == 1 { without } else { None };
         let kept = node.members().filter(|(key, _)| key.is_none() || *key != dropped);
         steps.extend(kept.map(|(key, member)| Step::Member(key, member)));
+        let members = &mut steps[first..];
         if closing == ']' {
-            steps[first..].reverse();
+            members.reverse();
+        // Keys are ordered by their UTF-16 units. For ASCII that is the order of the bytes.
+        } else if members.iter().all(|step| key_of(step).is_ascii()) {
+            members.sort_unstable_by(|a, b| key_of(b).cmp(key_of(a)));
         } else {
-            steps[first..].sort_unstable_by(|a, b| utf16_order(key_of(b), key_of(a)));
+            members.sort_unstable_by(|a, b| key_of(b).encode_utf16().cmp(key_of(a).encode_utf16()));
         }
     }
     Ok(out)
@@ -171,37 +184,27 @@ fn key_of<'a, N>(step: &Step<'a, N>) -> &'a str {
     }
 }
 
-/// Keys are ordered by their UTF-16 units. For ASCII that is the order of the bytes.
-fn utf16_order(a: &str, b: &str) -> std::cmp::Ordering {
-    if a.is_ascii() && b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
-}
-
 /// Escapes what must be escaped and nothing else; control characters in their short form where they
 /// have one.
 fn write_string(text: &str, out: &mut String) {
     out.push('"');
-    let mut plain_from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            0x08 => "\\b",
-            b'\t' => "\\t",
-            b'\n' => "\\n",
-            0x0c => "\\f",
-            b'\r' => "\\r",
-            0x00..=0x1f => "",
-            _ => continue,
-        };
-        out.push_str(&text[plain_from..at]);
-        if escape.is_empty() {
-            out.push_str(&format!("\\u{byte:04x}"));
-        } else {
-            out.push_str(escape);
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        let (plain, from) = rest.split_at(at);
+        out.push_str(plain);
+        match from.as_bytes()[0] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            0x08 => out.push_str("\\b"),
+            b'\t' => out.push_str("\\t"),
+            b'\n' => out.push_str("\\n"),
+            0x0c => out.push_str("\\f"),
+            b'\r' => out.push_str("\\r"),
+            byte => out.push_str(&format!("\\u{byte:04x}")),
         }
-        plain_from = at + 1;
+        rest = &from[1..];
     }
-    out.push_str(&text[plain_from..]);
+    out.push_str(rest);
     out.push('"');
 }
 
@@ -313,6 +316,54 @@ impl<'a> Node<'a> for &'a Value {
         String::new()
     }
 }
+
+/// A part of what we are about to send.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Wire(&'a Wire<'a>),
+    Value(&'a Value),
+}
+
+impl<'a> Node<'a> for Part<'a> {
+    fn shape(self) -> Result<Shape<'a>, CanonicalFault> {
+        Ok(match self {
+            Self::Value(value) => return value.shape(),
+            Self::Wire(Wire::Free(value)) => return (&**value).shape(),
+            Self::Wire(Wire::Null) => Shape::Literal("null"),
+            Self::Wire(Wire::Flag(true)) => Shape::Literal("true"),
+            Self::Wire(Wire::Flag(false)) => Shape::Literal("false"),
+            Self::Wire(Wire::Whole(number)) => {
+                Shape::Number(Number::Integer(Cow::Owned(number.to_string())))
+            }
+            Self::Wire(Wire::Amount(number)) => Shape::Number(Number::Double(*number)),
+            Self::Wire(Wire::Text(text)) => Shape::String(Cow::Borrowed(text)),
+            Self::Wire(Wire::List(_)) => Shape::Array,
+            Self::Wire(Wire::Object(_)) => Shape::Object,
+        })
+    }
+
+    fn members(self) -> impl Iterator<Item = (Option<&'a str>, Self)> {
+        let (items, fields, value) = match self {
+            Self::Value(value) => (None, None, Some(value)),
+            Self::Wire(Wire::Free(value)) => (None, None, Some(&**value)),
+            Self::Wire(Wire::List(items)) => (Some(items), None, None),
+            Self::Wire(Wire::Object(object)) => (None, Some(object.fields()), None),
+            Self::Wire(_) => (None, None, None),
+        };
+        let items = items.into_iter().flatten().map(|it| (None, Self::Wire(it)));
+        let fields = fields.into_iter().flatten().map(|(key, it)| (Some(key), Self::Wire(it)));
+        let values = value.into_iter().flat_map(Node::members);
+        items.chain(fields).chain(values.map(|(key, it)| (key, Self::Value(it))))
+    }
+
+    /// Nobody asks: see [`canonical_wire_without`].
+    fn pointer_below(self, _top: Self) -> String {
+        String::new()
+    }
+}
+
+/// Most answers fit.
+const TYPICAL_BYTES: usize = 2048;
 
 #[cfg(test)]
 mod tests {

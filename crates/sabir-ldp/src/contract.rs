@@ -3,11 +3,12 @@
 
 use sabir_base::json::{JsonError, JsonValue};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::id::ContractId;
 use crate::read::{Fields, quoted, wire_serde};
 use crate::time::Stamp;
+use crate::wire::{Object, Wire};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contract {
@@ -91,17 +92,19 @@ impl Contract {
     }
 
     pub fn to_value(&self) -> Value {
-        let mut out = Map::new();
-        out.insert("contract_id".to_owned(), self.contract_id.as_str().into());
-        out.insert("objective".to_owned(), self.objective.as_str().into());
-        out.insert("success_criteria".to_owned(), self.success_criteria.as_slice().into());
-        out.insert("policy".to_owned(), self.policy.to_value());
+        self.to_wire().to_value()
+    }
+
+    pub(crate) fn to_wire(&self) -> Wire<'_> {
+        let mut out = Object::with_room(6);
+        out.put("contract_id", self.contract_id.as_str());
+        out.put("objective", self.objective.as_str());
+        out.put("success_criteria", self.success_criteria.as_slice());
+        out.put("policy", self.policy.to_wire());
         for (key, stamp) in [("deadline", &self.deadline), ("created_at", &self.created_at)] {
-            if let Some(stamp) = stamp {
-                out.insert(key.to_owned(), stamp.text.as_str().into());
-            }
+            out.put_some(key, stamp.as_ref().map(|stamp| stamp.text.as_str()));
         }
-        Value::Object(out)
+        out.into()
     }
 }
 
@@ -127,19 +130,18 @@ impl ContractPolicy {
         })
     }
 
-    fn to_value(&self) -> Value {
-        let mut out = Map::new();
-        out.insert("failure_policy".to_owned(), self.failure_policy.wire_name().into());
+    fn to_wire(&self) -> Wire<'_> {
+        let mut out = Object::with_room(4);
+        out.put("failure_policy", self.failure_policy.wire_name());
         if self.budget != Budget::default() {
-            let Budget { max_tokens, max_cost_usd } = self.budget;
-            let budget = json!({ "max_tokens": max_tokens, "max_cost_usd": max_cost_usd });
-            out.insert("budget".to_owned(), budget);
+            let mut budget = Object::with_room(2);
+            budget.put("max_tokens", self.budget.max_tokens);
+            budget.put("max_cost_usd", self.budget.max_cost_usd);
+            out.put("budget", budget);
         }
-        out.insert("safety_constraints".to_owned(), self.safety_constraints.as_slice().into());
-        if let Some(depth) = self.max_delegation_depth {
-            out.insert("max_delegation_depth".to_owned(), depth.into());
-        }
-        Value::Object(out)
+        out.put("safety_constraints", self.safety_constraints.as_slice());
+        out.put_some("max_delegation_depth", self.max_delegation_depth);
+        out.into()
     }
 }
 

@@ -3,9 +3,10 @@
 
 use sabir_base::json::{JsonError, JsonKind, JsonValue};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::read::{Fields, MAX_TEXT_BYTES, free_json, limited_text, wire_serde};
+use crate::wire::{Object, Wire};
 
 /// Who or what is at fault, in the words of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -293,21 +294,23 @@ impl LdpError {
     }
 
     pub fn to_value(&self) -> Value {
+        self.to_wire().to_value()
+    }
+
+    pub(crate) fn to_wire(&self) -> Wire<'_> {
         // The word that breaks a released SDK is never written, whoever made the object.
         let category = match self.category {
             ErrorCategory::Security => ErrorCategory::Policy,
             other => other,
         };
-        let mut out = Map::new();
-        out.insert("code".to_owned(), self.code.as_str().into());
-        out.insert("category".to_owned(), category.wire_name().into());
-        out.insert("message".to_owned(), self.message.as_str().into());
-        out.insert("severity".to_owned(), self.severity.wire_name().into());
-        out.insert("retryable".to_owned(), self.retryable.into());
-        if let Some(output) = &self.partial_output {
-            out.insert("partial_output".to_owned(), output.clone());
-        }
-        Value::Object(out)
+        let mut out = Object::with_room(6);
+        out.put("code", self.code.as_str());
+        out.put("category", category.wire_name());
+        out.put("message", self.message.as_str());
+        out.put("severity", self.severity.wire_name());
+        out.put("retryable", self.retryable);
+        out.put_some("partial_output", self.partial_output.as_ref());
+        out.into()
     }
 }
 

@@ -2,10 +2,14 @@
 
 /// The digits of `bytes`.
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    const DIGITS: [char; 16] =
-        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-    let digit = |nibble: u8| DIGITS[usize::from(nibble & 15)];
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        for nibble in [byte >> 4, byte & 15] {
+            text.push(char::from(DIGITS[usize::from(nibble)]));
+        }
+    }
+    text
 }
 
 /// The `N` bytes that `text` writes. One spelling only: capital digits would give one signature two

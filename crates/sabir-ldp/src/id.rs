@@ -1,8 +1,10 @@
 //! The names of things on the wire, each a type of its own. It knows their bounds, not who has them.
+//! A name is written once and shared: a node has each of them in many places.
 
 use std::fmt;
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::moment::Moment;
 
@@ -45,13 +47,13 @@ fn checked(text: String) -> Result<String, IdError> {
 macro_rules! id {
     ($(#[$about:meta])* $name:ident) => {
         $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+        #[serde(try_from = "String")]
+        pub struct $name(Arc<str>);
 
         impl $name {
             pub fn new(text: impl Into<String>) -> Result<Self, IdError> {
-                checked(text.into()).map(Self)
+                checked(text.into()).map(|text| Self(text.into()))
             }
 
             pub fn as_str(&self) -> &str {
@@ -73,9 +75,15 @@ macro_rules! id {
             }
         }
 
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
         impl From<$name> for String {
             fn from(id: $name) -> Self {
-                id.0
+                id.as_str().to_owned()
             }
         }
 
@@ -107,14 +115,14 @@ id!(ContractId);
 impl SessionId {
     /// One that nobody has used.
     pub(crate) fn fresh(moment: &mut Moment) -> Self {
-        Self(moment.fresh_id())
+        Self(moment.fresh_id().into())
     }
 }
 
 impl MessageId {
     /// One that nobody has used.
     pub fn fresh(moment: &mut Moment) -> Self {
-        Self(moment.fresh_id())
+        Self(moment.fresh_id().into())
     }
 }
 

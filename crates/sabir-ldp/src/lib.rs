@@ -26,6 +26,7 @@ mod sign;
 mod time;
 mod trust;
 mod value;
+mod wire;
 
 pub use canonical::{CanonicalFault, NotCanonical, canonical_text, canonical_value};
 pub use card::{
@@ -72,8 +73,8 @@ pub use seal::{Seal, SealError};
 pub use sign::{
     Algorithm, Handshake, Nonce, PublicKey, PublicKeyError, RecordFault, SessionKey, SessionKeys,
     ShareError, ShareSecret, SharedSecret, SignatureFault, SignedMessage, Signer, SigningBytes,
-    SigningKey, Verifier, sign_attestation, sign_envelope, sign_fields, sign_provenance,
-    verify_attestation, verify_provenance,
+    SigningKey, UnsignedRecord, Verifier, sign_attestation, sign_envelope, sign_fields,
+    sign_provenance, sign_records, verify_attestation, verify_provenance,
 };
 pub use time::{Stamp, TimeError, Timestamp};
 pub use trust::{

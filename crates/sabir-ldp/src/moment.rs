@@ -6,6 +6,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
+use crate::hex;
 use crate::time::Timestamp;
 
 /// One call's time, and what it may draw. A machine is deterministic in its state, its input and
@@ -34,22 +35,14 @@ impl Moment {
         // Version 4, variant 1, as those who check ids expect them.
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
-        let mut id = String::with_capacity(36);
-        for (at, byte) in bytes.iter().enumerate() {
-            if matches!(at, 4 | 6 | 8 | 10) {
-                id.push('-');
-            }
-            push_hex(&mut id, *byte);
-        }
+        let mut id = hex::encode(&bytes);
+        [20, 16, 12, 8].into_iter().for_each(|at| id.insert(at, '-'));
         id
     }
 
     /// Sixteen bytes in lower-case hex, for an envelope's `nonce`.
     pub fn fresh_nonce(&mut self) -> String {
-        let bytes = self.draw(NONCE);
-        let mut nonce = String::with_capacity(32);
-        bytes[..16].iter().for_each(|byte| push_hex(&mut nonce, *byte));
-        nonce
+        hex::encode(&self.draw(NONCE)[..16])
     }
 
     /// The secret half of a key share.
@@ -90,13 +83,6 @@ impl Drop for Moment {
     }
 }
 
-fn push_hex(text: &mut String, byte: u8) {
-    for half in [byte >> 4, byte & 0xf] {
-        text.push(char::from(HEX[usize::from(half)]));
-    }
-}
-
-const HEX: &[u8; 16] = b"0123456789abcdef";
 const DOMAIN: &[u8] = b"sabir-ldp-v1/moment";
 const ID: &[u8] = b"id";
 const NONCE: &[u8] = b"nonce";

@@ -3,13 +3,14 @@
 
 use sabir_base::json::{JsonError, JsonValue};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::id::{ContractId, DelegateId, SessionId};
 use crate::mode::PayloadMode;
-use crate::read::{Fields, MAX_ENTRIES, list, number, wire_serde};
+use crate::read::{Fields, MAX_ENTRIES, MAX_NAME_BYTES, limited_text, list, number, wire_serde};
 use crate::time::Stamp;
 use crate::value::Score;
+use crate::wire::{Object, Wire};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provenance {
@@ -43,6 +44,8 @@ pub struct RecordSignature {
     pub algorithm: String,
     pub public_key: String,
     pub signature: String,
+    /// How this record leads to what was signed, if it was signed with others.
+    pub path: Vec<String>,
 }
 
 /// Who checked a result. A claim of the producer, unless the reader knows better.
@@ -176,52 +179,59 @@ impl Provenance {
     }
 
     pub fn to_value(&self) -> Value {
-        let evidence: Vec<Value> = self.evidence.iter().map(Evidence::to_value).collect();
-        let lineage: Vec<Value> = self.lineage.iter().map(LineageHop::to_value).collect();
-        let mut out = Map::new();
-        let mut put = |key: &str, value: Value| drop(out.insert(key.to_owned(), value));
-        put("produced_by", self.produced_by.as_str().into());
-        put("model_version", self.model_version.as_str().into());
-        put("payload_mode_used", self.payload_mode_used.wire_name().into());
-        put("confidence", self.confidence.map(Score::value).into());
-        put("verified", (self.verification != VerificationStatus::Unverified).into());
-        put("session_id", self.session_id.as_ref().map(SessionId::as_str).into());
-        put("timestamp", self.timestamp.as_ref().map(|stamp| stamp.text.as_str()).into());
-        put("tokens_used", self.tokens_used.into());
-        put("cost_usd", self.cost_usd.into());
-        put("contract_id", self.contract_id.as_ref().map(ContractId::as_str).into());
-        put("contract_satisfied", self.contract_satisfied.into());
-        put("contract_violations", self.contract_violations.as_slice().into());
-        put("verification_status", self.verification.wire_name().into());
-        put("evidence", evidence.into());
-        put("lineage", lineage.into());
-        let ours = [
-            ("verified_by", self.verified_by.as_deref().map(Value::from)),
-            ("latency_ms", self.latency_ms.map(Value::from)),
-            ("signature", self.signature.as_ref().map(RecordSignature::to_value)),
-        ];
-        for (key, value) in ours {
-            if let Some(value) = value {
-                put(key, value);
-            }
-        }
-        Value::Object(out)
+        self.to_wire().to_value()
+    }
+
+    pub(crate) fn to_wire(&self) -> Wire<'_> {
+        let mut out = Object::with_room(18);
+        out.put("produced_by", self.produced_by.as_str());
+        out.put("model_version", self.model_version.as_str());
+        out.put("payload_mode_used", self.payload_mode_used.wire_name());
+        out.put("confidence", self.confidence.map(Score::value));
+        out.put("verified", self.verification != VerificationStatus::Unverified);
+        out.put("session_id", self.session_id.as_ref().map(SessionId::as_str));
+        out.put("timestamp", self.timestamp.as_ref().map(|stamp| stamp.text.as_str()));
+        out.put("tokens_used", self.tokens_used);
+        out.put("cost_usd", self.cost_usd);
+        out.put("contract_id", self.contract_id.as_ref().map(ContractId::as_str));
+        out.put("contract_satisfied", self.contract_satisfied);
+        out.put("contract_violations", self.contract_violations.as_slice());
+        out.put("verification_status", self.verification.wire_name());
+        out.put("evidence", Wire::list(self.evidence.iter().map(Evidence::to_wire)));
+        out.put("lineage", Wire::list(self.lineage.iter().map(LineageHop::to_wire)));
+        out.put_some("verified_by", self.verified_by.as_deref());
+        out.put_some("latency_ms", self.latency_ms);
+        out.put_some("signature", self.signature.as_ref().map(RecordSignature::to_wire));
+        out.into()
     }
 }
 
 impl RecordSignature {
     pub(crate) fn read(value: JsonValue<'_>) -> Result<Self, JsonError> {
         let fields = Fields::of(value)?;
+        let step = |it| limited_text(it, MAX_NAME_BYTES);
+        let path = fields.read("path", |it| list(it, MAX_PATH, step))?;
         Ok(Self {
             algorithm: fields.name("algorithm")?.unwrap_or_default(),
             public_key: fields.name("public_key")?.unwrap_or_default(),
             signature: fields.name("signature")?.unwrap_or_default(),
+            path: path.unwrap_or_default(),
         })
     }
 
     pub fn to_value(&self) -> Value {
-        let Self { algorithm, public_key, signature } = self;
-        json!({ "algorithm": algorithm, "public_key": public_key, "signature": signature })
+        self.to_wire().to_value()
+    }
+
+    fn to_wire(&self) -> Wire<'_> {
+        let mut out = Object::with_room(4);
+        out.put("algorithm", self.algorithm.as_str());
+        out.put("public_key", self.public_key.as_str());
+        out.put("signature", self.signature.as_str());
+        if !self.path.is_empty() {
+            out.put("path", self.path.as_slice());
+        }
+        out.into()
     }
 }
 
@@ -236,9 +246,13 @@ impl Evidence {
         })
     }
 
-    fn to_value(&self) -> Value {
-        let Self { source, kind, uri, summary } = self;
-        json!({ "source": source, "kind": kind, "uri": uri, "summary": summary })
+    fn to_wire(&self) -> Wire<'_> {
+        let mut out = Object::with_room(4);
+        out.put("source", self.source.as_str());
+        out.put("kind", self.kind.as_str());
+        out.put("uri", self.uri.as_deref());
+        out.put("summary", self.summary.as_deref());
+        out.into()
     }
 }
 
@@ -254,16 +268,19 @@ impl LineageHop {
         })
     }
 
-    fn to_value(&self) -> Value {
-        json!({
-            "delegate_id": self.delegate_id.as_str(),
-            "model_version": self.model_version,
-            "step": self.step,
-            "timestamp": self.timestamp.as_ref().map(|stamp| stamp.text.as_str()),
-            "verification_status": self.verification.wire_name(),
-        })
+    fn to_wire(&self) -> Wire<'_> {
+        let mut out = Object::with_room(5);
+        out.put("delegate_id", self.delegate_id.as_str());
+        out.put("model_version", self.model_version.as_str());
+        out.put("step", self.step.as_str());
+        out.put("timestamp", self.timestamp.as_ref().map(|stamp| stamp.text.as_str()));
+        out.put("verification_status", self.verification.wire_name());
+        out.into()
     }
 }
+
+/// More records than anybody signs at once have shorter paths.
+const MAX_PATH: usize = 64;
 
 wire_serde!(Provenance);
 wire_serde!(LineageHop);

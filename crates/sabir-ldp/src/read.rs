@@ -277,12 +277,16 @@ pub(crate) fn reread<T>(
     read(json.top())
 }
 
-/// Types of the wire are stored as they are sent: one form, one reader.
+/// Types of the wire are stored as they are sent: one form, one reader. The form is that of
+/// `to_wire`, or of what is named beside the type.
 macro_rules! wire_serde {
     ($type:ty) => {
+        $crate::read::wire_serde!($type, to_wire);
+    };
+    ($type:ty, $form:ident) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                self.to_value().serialize(serializer)
+                self.$form().serialize(serializer)
             }
         }
 

@@ -9,6 +9,7 @@ mod key;
 mod record;
 mod reference;
 mod session;
+mod tree;
 
 pub use bytes::SigningBytes;
 pub use envelope::{
@@ -16,7 +17,8 @@ pub use envelope::{
 };
 pub use key::{PublicKey, PublicKeyError, SigningKey};
 pub use record::{
-    RecordFault, sign_attestation, sign_provenance, verify_attestation, verify_provenance,
+    RecordFault, UnsignedRecord, sign_attestation, sign_provenance, sign_records,
+    verify_attestation, verify_provenance,
 };
 pub use reference::SharedSecret;
 pub use session::{Handshake, SessionKey, SessionKeys, ShareError, ShareSecret};

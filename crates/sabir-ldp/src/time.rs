@@ -197,15 +197,21 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 
 /// Year, month and day of a day since 1970.
 fn date_of(days: u64) -> (i64, i64, i64) {
-    let days = i64::try_from(days).unwrap_or(i64::MAX / 2);
-    // No year is longer than 366 days, so that this guess is never late, and a few years early.
-    let mut year = 1970 + days / 366;
+    let days = i64::try_from(days).unwrap_or(i64::MAX / 800);
+    // Four hundred years are always this long: the guess is at most a year late or early.
+    let mut year = 1970 + days * 400 / DAYS_OF_400_YEARS;
+    while days_since_1970(year, 1, 1) > days {
+        year -= 1;
+    }
     while days_since_1970(year + 1, 1, 1) <= days {
         year += 1;
     }
-    let mut month = 1;
-    while month < 12 && days_since_1970(year, month + 1, 1) <= days {
+    let (mut month, mut day) = (1, days - days_since_1970(year, 1, 1) + 1);
+    while month < 12 && day > days_in(year, month) {
+        day -= days_in(year, month);
         month += 1;
     }
-    (year, month, days - days_since_1970(year, month, 1) + 1)
+    (year, month, day)
 }
+
+const DAYS_OF_400_YEARS: i64 = 146_097;

@@ -1,10 +1,10 @@
-//! From what the machine answers to the text that is sent: provenance is signed, the envelope sealed.
-//! Also the node's own word, when there is no machine to ask.
+//! From what the machine answers to the text that is sent, sealed. Also the node's own word, when
+//! there is no machine to ask.
 
 use sabir_ldp::{
-    Body, Envelope, ErrorCategory, Failure, IdentityCard, LdpError, MessageId, MessageType, Moment,
-    Outcome, PayloadMode, Received, Recipient, Refusal, Rejection, Seal, SessionId, Severity,
-    SigningKey, TaskUpdated, Trust, Update, sign_provenance,
+    Body, DelegateId, Envelope, ErrorCategory, Failure, IdentityCard, LdpError, MessageId,
+    MessageType, Moment, PayloadMode, Received, Recipient, Refusal, Rejection, Seal, SessionId,
+    Severity, SigningKey, TaskId, TaskKey, TaskUpdated, Trust, Update,
 };
 
 /// An answer that is not signed yet.
@@ -23,6 +23,16 @@ pub(super) struct Voice {
     pub(super) session: Option<SessionId>,
     pub(super) mode: PayloadMode,
     pub(super) seal: Seal,
+}
+
+/// What an answer needs to know of a message. The message itself is the machine's: it may be large,
+/// and a task may run for long.
+#[derive(Debug, Default)]
+pub(super) struct About {
+    /// None when the message could not be read.
+    kind: Option<MessageType>,
+    task: Option<TaskId>,
+    pub(super) from: Option<DelegateId>,
 }
 
 /// What signs for the node.
@@ -52,12 +62,27 @@ impl Voice {
     }
 }
 
+impl About {
+    pub(super) fn of(received: &Received) -> Self {
+        let Envelope { body, from, .. } = &received.envelope;
+        Self {
+            kind: Some(body.message_type()),
+            task: body.task_id().cloned(),
+            from: Some(from.clone()),
+        }
+    }
+
+    /// The task that it orders.
+    pub(super) fn submitted(&self) -> Option<TaskKey> {
+        let is_order = self.kind == Some(MessageType::TaskSubmit);
+        let (owner, id) = self.from.clone().zip(self.task.clone()).filter(|_| is_order)?;
+        Some(TaskKey { owner, id })
+    }
+}
+
 impl Pen<'_> {
     pub(super) fn write(&self, answer: Answer) -> String {
         let Answer { mut envelope, seal, .. } = answer;
-        if let Body::TaskResult(outcome) = &mut envelope.body {
-            self.sign_outcome(outcome);
-        }
         self.seal(&mut envelope, &seal)
     }
 
@@ -82,20 +107,16 @@ impl Pen<'_> {
     pub(super) fn write_failure(
         &self,
         voice: &Voice,
-        received: Option<&Received>,
+        about: &About,
         error: LdpError,
         moment: &mut Moment,
     ) -> String {
-        let kind = received.map(|it| it.envelope.body.message_type());
-        let body = match kind {
+        let body = match about.kind {
             Some(MessageType::Hello | MessageType::SessionPropose) => {
                 let reason = error.message.clone();
                 Body::SessionReject(Rejection { reason, error: Some(error) })
             }
-            _ => {
-                let task_id = received.and_then(|it| it.envelope.body.task_id().cloned());
-                Body::TaskFailed(Failure { task_id, error })
-            }
+            _ => Body::TaskFailed(Failure { task_id: about.task.clone(), error }),
         };
         self.say(voice, body, moment)
     }
@@ -116,14 +137,6 @@ impl Pen<'_> {
         };
         voice.seal.prepare(&mut envelope, moment);
         self.seal(&mut envelope, &voice.seal)
-    }
-
-    /// A number that has no canonical form leaves a record unsigned: it is still told.
-    fn sign_outcome(&self, outcome: &mut Outcome) {
-        let provenance = outcome.provenance.to_value();
-        let task_id = outcome.task_id.as_str();
-        let signed = sign_provenance(&provenance, task_id, &outcome.output, self.key);
-        outcome.provenance.signature = signed.ok();
     }
 
     fn seal(&self, envelope: &mut Envelope, seal: &Seal) -> String {

@@ -16,6 +16,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use super::answer::Pen;
 use super::journal::{Journal, Written};
 use super::machine::{Effect, Machine, Turn, Waiter};
+use super::notary::Notary;
 use super::pins::Pins;
 use super::skill::Skill;
 use super::work::{Cause, Running};
@@ -25,6 +26,7 @@ use crate::clock::now_ms;
 pub(super) struct Core {
     pub(super) card: Arc<IdentityCard>,
     pub(super) key: SigningKey,
+    pub(super) notary: Notary,
     pub(super) trust: RwLock<Trust>,
     pub(super) pins: Pins,
     pub(super) skills: BTreeMap<SkillName, Arc<dyn Skill>>,
@@ -87,6 +89,7 @@ impl Core {
     pub(super) fn new(parts: Parts) -> Arc<Self> {
         Arc::new(Self {
             card: parts.card,
+            notary: Notary::new(parts.key.clone()),
             key: parts.key,
             trust: RwLock::new(parts.trust),
             pins: parts.pins,
@@ -119,9 +122,12 @@ impl Core {
 
     /// Waits until what is on its way to the disk leaves room for about so many bytes.
     pub(super) async fn room_for(&self, bytes: usize) -> Option<Room> {
-        let kib = (LEAST_KIB + bytes / 1024).min(ROOM_KIB / 2);
-        let kib = u32::try_from(kib).unwrap_or(u32::MAX);
-        Arc::clone(&self.room).acquire_many_owned(kib).await.ok()
+        Arc::clone(&self.room).acquire_many_owned(kib(bytes)).await.ok()
+    }
+
+    /// The same, if there is room and nobody else waits for it.
+    pub(super) fn room_now(&self, bytes: usize) -> Option<Room> {
+        Arc::clone(&self.room).try_acquire_many_owned(kib(bytes)).ok()
     }
 
     /// Tells the machine something. What comes of it happens when it is on disk.
@@ -135,19 +141,17 @@ impl Core {
     /// The same for a message, for which somebody waits. The machine is told with its number.
     pub(super) fn turn_for(
         self: &Arc<Self>,
+        mut machine: MutexGuard<'_, Machine>,
         room: Room,
         waiter: Waiter,
         input: impl FnOnce(RequestId) -> DelegateInput,
-        also: impl FnOnce(&mut Machine),
     ) -> Option<RequestId> {
         let mut moment = self.moment()?;
-        let mut machine = self.machine();
         // Under the lock: when a node ends, all who wait are let go once, and nobody may come after.
         if self.closed.get().is_some() {
             return None;
         }
         let request = machine.wait(waiter);
-        also(&mut machine);
         let turn = machine.take(input(request), &self.skills, &mut moment);
         self.commit(&mut machine, turn, Some(room), moment.now());
         Some(request)
@@ -364,6 +368,12 @@ impl std::fmt::Debug for Waiting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Waiting").field("batch", &self.batch).finish_non_exhaustive()
     }
+}
+
+/// What a turn of about so many bytes counts.
+fn kib(bytes: usize) -> u32 {
+    let kib = (LEAST_KIB + bytes / 1024).min(ROOM_KIB / 2);
+    u32::try_from(kib).unwrap_or(u32::MAX)
 }
 
 /// About how many bytes an event makes a journal write.

@@ -18,7 +18,7 @@ pub(super) struct Journal {
 struct Readers {
     idle: Mutex<Vec<Reader>>,
     /// Reads at once: more would only wait for each other, each on a thread.
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
 }
 
 /// Called on the writer's thread, when the records are on disk or have failed.
@@ -26,7 +26,7 @@ pub(super) type Written = Box<dyn FnOnce(Result<Receipt, StoreError>) + Send>;
 
 impl Journal {
     pub(super) fn new(store: Store) -> Self {
-        let readers = Readers { idle: Mutex::default(), turns: Semaphore::new(READERS) };
+        let readers = Readers { idle: Mutex::default(), turns: Arc::new(Semaphore::new(READERS)) };
         Self { store, readers: Arc::new(readers) }
     }
 
@@ -63,19 +63,26 @@ impl Journal {
         &self,
         read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let Ok(_turn) = self.readers.turns.acquire().await else { return Err(StoreError::Closed) };
         let (store, readers) = (self.store.clone(), Arc::clone(&self.readers));
-        let reading = tokio::task::spawn_blocking(move || {
-            let idle = readers.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let reader = match idle {
-                Some(reader) => reader,
-                None => store.reader()?,
-            };
-            let found = read(&reader);
-            if found.is_ok() {
-                readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
-            }
-            found
+        // A task of its own: whoever waits for this may be left alone for long, and must not hold a
+        // turn meanwhile, or wait in line for one.
+        let reading = tokio::spawn(async move {
+            let turn = Arc::clone(&readers.turns).acquire_owned().await;
+            let turn = turn.map_err(|_| StoreError::Closed)?;
+            let reading = tokio::task::spawn_blocking(move || {
+                let _turn = turn;
+                let idle = readers.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let reader = match idle {
+                    Some(reader) => reader,
+                    None => store.reader()?,
+                };
+                let found = read(&reader);
+                if found.is_ok() {
+                    readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+                }
+                found
+            });
+            reading.await.unwrap_or(Err(StoreError::Closed))
         });
         reading.await.unwrap_or(Err(StoreError::Closed))
     }

@@ -4,17 +4,16 @@
 use std::sync::{Arc, PoisonError};
 
 use sabir_ldp::{
-    Body, Channel, Declined, DelegateId, DelegateInput, Envelope, Failure, IdentityCard, Means,
-    MessageId, MessageType, Moment, PublicKey, Received, Rejection, RequestId, Standing, TaskId,
-    TaskKey, TrustFault,
+    Body, Channel, Declined, DelegateInput, Means, PublicKey, Received, RequestId, Standing,
+    TaskKey, TrustFault, UnsignedRecord,
 };
 use sabir_store::peers::Pinning;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::answer::{Answer, Voice, unavailable};
+use super::answer::{About, Answer, Voice, unavailable};
 use super::core::{Core, Room};
-use super::machine::Waiter;
+use super::machine::{Machine, Waiter};
 use super::topic::Topic;
 
 /// A message that the machine was told, and whose answer is awaited. Dropping it hangs up.
@@ -28,16 +27,6 @@ pub(super) struct Request {
     about: About,
     /// The key that its sender came with first.
     first_key: Option<PublicKey>,
-}
-
-/// What an answer needs to know of a message. The message itself is the machine's: it may be large,
-/// and a task may run for long.
-#[derive(Debug, Default)]
-struct About {
-    /// None when the message could not be read.
-    kind: Option<MessageType>,
-    task: Option<TaskId>,
-    from: Option<DelegateId>,
 }
 
 /// What is needed to follow the task of a request.
@@ -78,55 +67,51 @@ impl Core {
         let room = self.room_in_time(Received::weight_of(text)).await;
         let read = Received::read(text).map(Box::new);
         let standing = read.as_ref().ok().map(|received| self.recognise(received, channel));
-        let standing = standing.unwrap_or(Ok(None));
-        let seal = match (&read, &standing) {
-            (Ok(received), Ok(Some(standing))) => {
-                Some(self.machine().delegate.seal_for(&received.envelope, Some(standing)))
+        let about = read.as_ref().map(|received| About::of(received)).unwrap_or_default();
+        let voice = |machine: &Machine| match (&read, &standing) {
+            (Ok(received), Some(standing)) => {
+                let standing = standing.as_ref().ok();
+                let seal = machine.delegate.seal_for(&received.envelope, standing);
+                Voice::to_sender(received, seal)
             }
-            (Ok(received), _) => Some(self.machine().delegate.seal_for(&received.envelope, None)),
-            (Err(_), _) => None,
-        };
-        let voice = match (&read, seal) {
-            (Ok(received), Some(seal)) => Voice::to_sender(received, seal),
             (_, _) => Voice::to_nobody(),
         };
-        let about = read.as_ref().map(|received| About::of(received)).unwrap_or_default();
         let Some(room) = room.filter(|_| self.closed.get().is_none()) else {
-            let received = read.as_deref().ok();
-            let Some(mut moment) = self.moment() else { return Err(String::new()) };
-            let error = unavailable(self.why_not());
-            return Err(
-                self.with_pen(|pen| pen.write_failure(&voice, received, error, &mut moment))
-            );
+            let voice = voice(&self.machine());
+            return Err(self.refuse(&voice, &about));
         };
         let (reply, answer) = oneshot::channel();
-        let (admitted, is_admitted) = oneshot::channel();
-        let key = match wish {
-            Wish::Stream => about.submitted(),
-            Wish::Answer => None,
+        let (key, admitted, is_admitted) = match wish {
+            Wish::Stream => {
+                let (admitted, is_admitted) = oneshot::channel();
+                (about.submitted(), Some(admitted), Some(is_admitted))
+            }
+            Wish::Answer => (None, None, None),
         };
-        let waiter = Waiter { reply, admitted: key.is_some().then_some(admitted) };
+        let waiter = Waiter { reply, admitted: admitted.filter(|_| key.is_some()) };
         let first_key = match &standing {
-            Ok(Some(Standing { means: Means::FirstUse(key), .. })) => Some(*key),
-            Ok(_) | Err(_) => None,
+            Some(Ok(Standing { means: Means::FirstUse(key), .. })) => Some(*key),
+            Some(_) | None => None,
         };
-        let input = |request| match read {
-            Ok(received) => DelegateInput::Message {
-                request,
-                received,
-                standing: standing.and_then(|standing| {
-                    // A message that was read was looked at.
-                    standing.ok_or_else(|| TrustFault::NothingShown.into())
-                }),
-            },
-            Err(malformed) => DelegateInput::Malformed { request, malformed },
+        let mut machine = self.machine();
+        let voice = voice(&machine);
+        let topic = key.as_ref().map(|key| machine.topic(key));
+        let input = |request| match (read, standing) {
+            (Ok(received), Some(standing)) => {
+                DelegateInput::Message { request, received, standing }
+            }
+            // A message that was read was looked at.
+            (Ok(received), None) => {
+                let standing = Err(TrustFault::NothingShown.into());
+                DelegateInput::Message { request, received, standing }
+            }
+            (Err(malformed), _) => DelegateInput::Malformed { request, malformed },
         };
-        let mut topic = None;
-        let id = self.turn_for(room, waiter, input, |machine| {
-            topic = key.as_ref().map(|key| machine.topic(key));
-        });
-        let Some(id) = id else { return Err(self.refuse(&voice, &about)) };
-        let trail = key.zip(topic).map(|(key, topic)| Trail { key, topic, admitted: is_admitted });
+        let Some(id) = self.turn_for(machine, room, waiter, input) else {
+            return Err(self.refuse(&voice, &about));
+        };
+        let trail = key.zip(topic).zip(is_admitted);
+        let trail = trail.map(|((key, topic), admitted)| Trail { key, topic, admitted });
         let request = Request {
             core: Arc::clone(self),
             id,
@@ -140,32 +125,32 @@ impl Core {
     }
 
     /// Who sent a message. It takes the time of a signature, and holds no lock meanwhile.
-    fn recognise(
-        &self,
-        received: &Received,
-        channel: Channel,
-    ) -> Result<Option<Standing>, Declined> {
+    fn recognise(&self, received: &Received, channel: Channel) -> Result<Standing, Declined> {
         let key = match received.envelope.session_id {
             Some(_) => self.machine().delegate.session_key(received),
             None => None,
         };
-        Ok(Some(self.trust().recognise(received, channel, key.as_ref())?))
+        Ok(self.trust().recognise(received, channel, key.as_ref())?)
     }
 
     /// The node's own word, when the machine is not asked any more.
     fn refuse(self: &Arc<Self>, voice: &Voice, about: &About) -> String {
-        let Some(mut moment) = self.moment() else { return String::new() };
-        let answer = about.failure(voice, &self.why_not(), &self.card, &mut moment);
-        self.with_pen(|pen| pen.write(answer))
+        let why = self.why_closed().unwrap_or_else(|| "this node cannot answer now".to_owned());
+        self.say_no(voice, about, why)
     }
 
-    fn why_not(&self) -> String {
-        self.why_closed().unwrap_or_else(|| "this node cannot answer now".to_owned())
+    fn say_no(self: &Arc<Self>, voice: &Voice, about: &About, why: String) -> String {
+        let Some(mut moment) = self.moment() else { return String::new() };
+        let error = unavailable(why);
+        self.with_pen(|pen| pen.write_failure(voice, about, error, &mut moment))
     }
 
     /// Room, if there is some before a caller loses patience.
     async fn room_in_time(&self, bytes: usize) -> Option<Room> {
-        timeout(self.patience, self.room_for(bytes)).await.ok().flatten()
+        match self.room_now(bytes) {
+            Some(room) => Some(room),
+            None => timeout(self.patience, self.room_for(bytes)).await.ok().flatten(),
+        }
     }
 }
 
@@ -207,7 +192,7 @@ impl Request {
 
     /// Signs an answer. A key that came first is tied to its sender before it is answered, and only
     /// when the machine let the message pass.
-    pub(super) async fn write(&mut self, answer: Answer) -> String {
+    pub(super) async fn write(&mut self, mut answer: Answer) -> String {
         let is_welcome = matches!(answer.envelope.body, Body::CapabilityManifest(_));
         if let Some(key) = self.first_key.take().filter(|_| is_welcome)
             && let Some(owner) = self.about.from.clone()
@@ -224,13 +209,18 @@ impl Request {
                 return self.failed(&format!("the key cannot be tied to {owner}: {why}"));
             }
         }
+        if let Body::TaskResult(outcome) = &mut answer.envelope.body {
+            // A number that has no canonical form leaves a record unsigned: it is still told.
+            outcome.provenance.signature = match UnsignedRecord::of(outcome) {
+                Ok(record) => self.core.notary.sign(record).await,
+                Err(_) => None,
+            };
+        }
         self.core.with_pen(|pen| pen.write(answer))
     }
 
     pub(super) fn failed(&self, why: &str) -> String {
-        let Some(mut moment) = self.core.moment() else { return String::new() };
-        let answer = self.about.failure(&self.voice, why, &self.core.card, &mut moment);
-        self.core.with_pen(|pen| pen.write(answer))
+        self.core.say_no(&self.voice, &self.about, why.to_owned())
     }
 
     pub(super) fn core(&self) -> &Arc<Core> {
@@ -243,56 +233,6 @@ impl Drop for Request {
         if !self.is_answered {
             self.core.hang_up(self.id);
         }
-    }
-}
-
-impl About {
-    fn of(received: &Received) -> Self {
-        let Envelope { body, from, .. } = &received.envelope;
-        Self {
-            kind: Some(body.message_type()),
-            task: body.task_id().cloned(),
-            from: Some(from.clone()),
-        }
-    }
-
-    /// The task that it orders.
-    fn submitted(&self) -> Option<TaskKey> {
-        let is_order = self.kind == Some(MessageType::TaskSubmit);
-        let (owner, id) = self.from.clone().zip(self.task.clone()).filter(|_| is_order)?;
-        Some(TaskKey { owner, id })
-    }
-
-    /// That it cannot be done now, in the form that suits the message.
-    fn failure(
-        &self,
-        voice: &Voice,
-        why: &str,
-        card: &IdentityCard,
-        moment: &mut Moment,
-    ) -> Answer {
-        let error = unavailable(why);
-        let body = match self.kind {
-            Some(MessageType::Hello | MessageType::SessionPropose) => {
-                Body::SessionReject(Rejection { reason: why.to_owned(), error: Some(error) })
-            }
-            _ => Body::TaskFailed(Failure { task_id: self.task.clone(), error }),
-        };
-        let mut envelope = Envelope {
-            message_id: MessageId::fresh(moment),
-            session_id: voice.session.clone(),
-            from: card.delegate_id.clone(),
-            to: voice.to.clone(),
-            body,
-            payload_mode: voice.mode,
-            timestamp: moment.now().into(),
-            provenance: None,
-            signature: None,
-            signature_algorithm: None,
-            nonce: None,
-        };
-        voice.seal.prepare(&mut envelope, moment);
-        Answer { envelope: Box::new(envelope), seal: voice.seal.clone(), is_refused: true }
     }
 }
 
@@ -413,7 +353,7 @@ mod tests {
         let (reply, _answer) = oneshot::channel();
         let waiter = Waiter { reply, admitted: None };
         let input = |_| DelegateInput::Tick;
-        assert_eq!(node.0.turn_for(room, waiter, input, |_| {}), None);
+        assert_eq!(node.0.turn_for(node.0.machine(), room, waiter, input), None);
         assert_eq!(node.0.machine().waiting.len(), 0);
     }
 

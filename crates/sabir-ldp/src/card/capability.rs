@@ -231,4 +231,4 @@ fn schema(value: JsonValue<'_>) -> Result<Value, JsonError> {
     free_json(value)
 }
 
-wire_serde!(Capability);
+wire_serde!(Capability, to_value);

@@ -52,4 +52,4 @@ impl TrustDomain {
     }
 }
 
-wire_serde!(IdentityCard);
+wire_serde!(IdentityCard, to_value);

@@ -169,7 +169,7 @@ impl Delegate {
         let session = acceptance.session_id.clone();
         let envelope = self.envelope(&asker, Body::SessionAccept(acceptance), moment);
         let signed = message.received.signed().ok().flatten();
-        let accept = SigningBytes::of_value(Algorithm::Ed25519, &envelope.to_value());
+        let accept = SigningBytes::of_wire(Algorithm::Ed25519, &envelope.to_wire());
         let (Some(propose), Ok(accept)) = (signed, accept) else {
             return Err(Refusal::BadSignature.because("the proposal has no canonical form"));
         };

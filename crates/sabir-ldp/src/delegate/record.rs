@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::Usage;
 use crate::contract::Contract;
@@ -21,6 +22,19 @@ use crate::value::HexBytes;
 pub struct TaskKey {
     pub owner: DelegateId,
     pub id: TaskId,
+}
+
+impl TaskKey {
+    /// Stands for the key where there are many: two keys that share it are taken for known, and looked
+    /// up.
+    pub fn mark(&self) -> u64 {
+        let mut hash = Sha256::new();
+        hash.update((self.owner.as_str().len() as u64).to_be_bytes());
+        hash.update(self.owner.as_str());
+        hash.update(self.id.as_str());
+        let hash: [u8; 32] = hash.finalize().into();
+        hash[..8].iter().fold(0, |mark, byte| mark << 8 | u64::from(*byte))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,6 +71,10 @@ pub enum Record {
         key: TaskKey,
         digest: TaskDigest,
         authentication: Authentication,
+    },
+    /// Written by a snapshot only: the marks of tasks that finished before those.
+    Faded {
+        marks: Vec<u64>,
     },
     /// Written by a snapshot only: there are finished tasks that the records do not name.
     Forgot,

@@ -60,8 +60,11 @@ impl Delegate {
                 records.push(Record::Suspended { session: id.clone(), at });
             }
         }
-        if self.tasks.forgot {
+        let marks = self.tasks.all_faded();
+        if self.tasks.has_forgotten() {
             records.push(Record::Forgot);
+        } else if !marks.is_empty() {
+            records.push(Record::Faded { marks });
         }
         for (key, Known { digest, authentication }) in self.tasks.all_ended() {
             records.push(Record::Known { key: key.clone(), digest, authentication });
@@ -138,7 +141,10 @@ impl Delegate {
             Record::Known { key, digest, authentication } => {
                 self.tasks.know(key, Known { digest, authentication }, limits);
             }
-            Record::Forgot => self.tasks.forgot = true,
+            Record::Faded { marks } => {
+                marks.into_iter().for_each(|mark| self.tasks.fade(mark, limits));
+            }
+            Record::Forgot => self.tasks.forget(),
             // What these say is kept for people, or was counted before.
             Record::Seen(_) | Record::Attested(_) | Record::Refused(_) => {}
         }

@@ -42,6 +42,9 @@ pub struct DelegateLimits {
     pub waiting_for_one: usize,
     /// Finished tasks that are known without a look into the store.
     pub finished: usize,
+    /// Tasks that finished before those, known by a mark: an id without one is new, and is not looked
+    /// for in the store.
+    pub faded: usize,
     /// Earlier tasks of the session that an order names.
     pub history: usize,
     /// How far a task may have come.
@@ -76,6 +79,8 @@ impl Default for DelegateLimits {
             waiting_for_one: 16,
             // About 20 MB of ids and digests.
             finished: 100_000,
+            // About 20 MB of marks.
+            faded: 1_000_000,
             history: 32,
             path: PathLimits::default(),
             session_budget: Budget::default(),

@@ -75,7 +75,7 @@ impl Delegate {
         };
         let askers = vec![asker.clone()];
         self.tasks.wait(asker.request, key.clone());
-        if self.tasks.forgot {
+        if self.tasks.may_be_stored(&key) {
             self.tasks.look(Looking { started, order, askers, weight });
             self.recalls.insert(asker.request, Recall::Before(key.clone()));
             self.outputs.push_back(Output::Recall { request: asker.request, key });

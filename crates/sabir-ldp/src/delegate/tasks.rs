@@ -1,7 +1,7 @@
 //! The tasks of a node: those that run, and those that ended and are still known by name. The table
 //! counts and finds; it refuses to know messages and results.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use super::answers::Asker;
 use super::record::{Authentication, TaskDigest, TaskKey, TaskStarted};
@@ -165,8 +165,11 @@ pub(super) struct Tasks {
     known: BTreeMap<TaskKey, Task>,
     /// Those that ended, oldest first.
     ended: VecDeque<TaskKey>,
-    /// Some that ended are not known here any more, so that an unknown id says nothing.
-    pub(super) forgot: bool,
+    /// The marks of those that ended before them.
+    faded: HashSet<u64>,
+    /// Some that ended are not known here any more, not even by a mark, so that an unknown id says
+    /// nothing.
+    forgot: bool,
     /// How many run, of each owner; looking counts as running.
     running: BTreeMap<DelegateId, Load>,
     running_total: Load,
@@ -265,8 +268,41 @@ impl Tasks {
         while self.ended.len() > limits.finished {
             let Some(oldest) = self.ended.pop_front() else { return };
             self.known.remove(&oldest);
-            self.forgot = true;
+            self.fade(oldest.mark(), limits);
         }
+    }
+
+    /// A task that is known by its mark alone. With too many of them none is, and the store is asked
+    /// about every id that is new.
+    pub(super) fn fade(&mut self, mark: u64, limits: &DelegateLimits) {
+        if self.forgot {
+            return;
+        }
+        self.faded.insert(mark);
+        if self.faded.len() > limits.faded {
+            self.forget();
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.forgot = true;
+        self.faded = HashSet::new();
+    }
+
+    pub(super) fn has_forgotten(&self) -> bool {
+        self.forgot
+    }
+
+    /// The marks of tasks that are known by them alone, in order.
+    pub(super) fn all_faded(&self) -> Vec<u64> {
+        let mut marks: Vec<u64> = self.faded.iter().copied().collect();
+        marks.sort_unstable();
+        marks
+    }
+
+    /// Whether the store may know a task that is not known here.
+    pub(super) fn may_be_stored(&self, key: &TaskKey) -> bool {
+        self.forgot || (!self.faded.is_empty() && self.faded.contains(&key.mark()))
     }
 
     /// Wakes the machine for this task then, and not before.

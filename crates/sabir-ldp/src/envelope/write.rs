@@ -1,7 +1,7 @@
 //! An envelope as it is sent: one form that every dialect can read. Where dialects want a thing in
 //! different places, it stands in each of them.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::{Acceptance, Body, Closing, Envelope, Failure, Hello, Manifest, Proposal, Update};
 use crate::card::Capability;
@@ -9,145 +9,141 @@ use crate::id::{DelegateId, SessionId, TaskId};
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
 use crate::value::KeyBytes;
+use crate::wire::{Object, Wire};
 
 impl Envelope {
     pub fn to_value(&self) -> Value {
-        let mut out = Map::new();
-        put(&mut out, "message_id", self.message_id.as_str());
-        put(&mut out, "session_id", self.session_id.as_ref().map_or("", SessionId::as_str));
-        put(&mut out, "from", self.from.as_str());
-        put(&mut out, "to", self.to.as_str());
-        put(&mut out, "body", self.body.to_value());
-        put(&mut out, "payload_mode", self.payload_mode.wire_name());
-        put(&mut out, "timestamp", self.timestamp.text.as_str());
-        put(&mut out, "provenance", self.provenance.as_ref().map(Provenance::to_value));
-        put_some(&mut out, "signature", self.signature.as_deref());
-        put_some(&mut out, "signature_algorithm", self.signature_algorithm.as_deref());
-        put_some(&mut out, "nonce", self.nonce.as_deref());
-        Value::Object(out)
+        self.to_wire().to_value()
     }
 
     /// One line of JSON.
     pub fn to_text(&self) -> String {
-        self.to_value().to_string()
+        self.to_wire().to_text()
+    }
+
+    pub(crate) fn to_wire(&self) -> Wire<'_> {
+        let mut out = Object::with_room(11);
+        out.put("message_id", self.message_id.as_str());
+        out.put("session_id", self.session_id.as_ref().map_or("", SessionId::as_str));
+        out.put("from", self.from.as_str());
+        out.put("to", self.to.as_str());
+        out.put("body", self.body.to_wire());
+        out.put("payload_mode", self.payload_mode.wire_name());
+        out.put("timestamp", self.timestamp.text.as_str());
+        out.put("provenance", self.provenance.as_ref().map(Provenance::to_wire));
+        out.put_some("signature", self.signature.as_deref());
+        out.put_some("signature_algorithm", self.signature_algorithm.as_deref());
+        out.put_some("nonce", self.nonce.as_deref());
+        out.into()
     }
 }
 
 impl Body {
     pub fn to_value(&self) -> Value {
-        let mut out = Map::new();
-        put(&mut out, "type", self.message_type().wire_name());
+        self.to_wire().to_value()
+    }
+
+    pub(crate) fn to_wire(&self) -> Wire<'_> {
+        let mut out = Object::with_room(6);
+        out.put("type", self.message_type().wire_name());
         match self {
             Self::Hello(body) => hello(&mut out, body),
             Self::CapabilityManifest(body) => manifest(&mut out, body),
-            Self::SessionPropose(body) => put(&mut out, "config", config(body)),
+            Self::SessionPropose(body) => out.put("config", config(body)),
             Self::SessionAccept(body) => acceptance(&mut out, body),
             Self::SessionReject(body) => {
-                put(&mut out, "reason", body.reason.as_str());
-                put_some(&mut out, "error", body.error.as_ref().map(|error| error.to_value()));
+                out.put("reason", body.reason.as_str());
+                out.put_some("error", body.error.as_ref().map(|error| error.to_wire()));
             }
             Self::TaskSubmit(body) => {
-                put(&mut out, "task_id", body.task_id.as_str());
-                put(&mut out, "skill", body.skill.as_str());
-                put(&mut out, "input", body.input.clone());
-                put_some(&mut out, "contract", body.contract.as_ref().map(|it| it.to_value()));
+                out.put("task_id", body.task_id.as_str());
+                out.put("skill", body.skill.as_str());
+                out.put("input", &body.input);
+                out.put_some("contract", body.contract.as_ref().map(|it| it.to_wire()));
                 if !body.delegation_path.is_empty() {
-                    let path: Vec<&str> =
-                        body.delegation_path.iter().map(DelegateId::as_str).collect();
-                    put(&mut out, "delegation_path", path);
+                    let path = body.delegation_path.iter().map(DelegateId::as_str);
+                    out.put("delegation_path", Wire::list(path));
                 }
             }
             Self::TaskUpdate(body) => update(&mut out, body),
             Self::TaskResult(body) => {
-                put(&mut out, "task_id", body.task_id.as_str());
-                put(&mut out, "output", body.output.clone());
-                put(&mut out, "provenance", body.provenance.to_value());
+                out.put("task_id", body.task_id.as_str());
+                out.put("output", &body.output);
+                out.put("provenance", body.provenance.to_wire());
             }
             Self::TaskFailed(body) => failure(&mut out, body),
-            Self::TaskCancel(body) => put(&mut out, "task_id", body.task_id.as_str()),
+            Self::TaskCancel(body) => out.put("task_id", body.task_id.as_str()),
             Self::Attestation(body) => {
-                put(&mut out, "claim", body.claim.clone());
-                put(&mut out, "evidence", body.evidence.clone());
+                out.put("claim", &body.claim);
+                out.put("evidence", &body.evidence);
             }
             Self::SessionClose(Closing { reason, suspend }) => {
-                put(&mut out, "reason", reason.as_deref());
-                put_some(&mut out, "suspend", suspend.then_some(true));
+                out.put("reason", reason.as_deref());
+                out.put_some("suspend", suspend.then_some(true));
             }
         }
-        Value::Object(out)
+        out.into()
     }
 }
 
-fn hello(out: &mut Map<String, Value>, body: &Hello) {
-    put(out, "delegate_id", body.delegate_id.as_str());
-    put(out, "supported_modes", names(&body.supported_modes));
-    put_some(out, "public_key", body.public_key.map(|key| key.to_hex()));
+fn hello<'a>(out: &mut Object<'a>, body: &'a Hello) {
+    out.put("delegate_id", body.delegate_id.as_str());
+    out.put("supported_modes", names(&body.supported_modes));
+    out.put_some("public_key", body.public_key.map(|key| key.to_hex()));
 }
 
 /// The Rust reference reads the object, the specification's diagram shows the modes beside it, and
 /// the Python one passes over both.
-fn manifest(out: &mut Map<String, Value>, body: &Manifest) {
-    let capabilities: Vec<Value> = body.capabilities.iter().map(Capability::to_value).collect();
+fn manifest<'a>(out: &mut Object<'a>, body: &'a Manifest) {
+    let capabilities = Wire::list(body.capabilities.iter().map(Capability::to_value));
     let modes = body.supported_modes.as_deref().map(names);
-    let mut inner = Map::new();
-    put(&mut inner, "capabilities", capabilities);
-    put_some(&mut inner, "supported_modes", modes.clone());
-    put_some(&mut inner, "max_concurrent_tasks", body.max_concurrent_tasks);
-    put(out, "capabilities", Value::Object(inner));
-    put_some(out, "supported_modes", modes);
-    put_some(out, "public_key", body.public_key.map(|key| key.to_hex()));
+    let mut inner = Object::default();
+    inner.put("capabilities", capabilities);
+    inner.put_some("supported_modes", modes.clone());
+    inner.put_some("max_concurrent_tasks", body.max_concurrent_tasks);
+    out.put("capabilities", inner);
+    out.put_some("supported_modes", modes);
+    out.put_some("public_key", body.public_key.map(|key| key.to_hex()));
 }
 
-fn config(body: &Proposal) -> Value {
-    let mut config = json!({
-        "preferred_payload_modes": names(&body.preferred_payload_modes),
-        "ttl_secs": body.ttl_secs,
-        "required_trust_domain": body.required_trust_domain,
-    });
-    if let Value::Object(out) = &mut config {
-        // The Rust reference knows one mode only: the one that is liked best.
-        let first = body.preferred_payload_modes.first();
-        put(out, "payload_mode", first.copied().unwrap_or(PayloadMode::Text).wire_name());
-        put_some(out, "trust_domain", body.trust_domain.as_deref());
-        put_some(out, "key_share", body.key_share.map(|key| KeyBytes::to_hex(&key)));
-        put_some(out, "resume_session_id", body.resume_session_id.as_ref().map(SessionId::as_str));
-    }
-    config
+fn config(body: &Proposal) -> Wire<'_> {
+    let mut out = Object::default();
+    out.put("preferred_payload_modes", names(&body.preferred_payload_modes));
+    out.put("ttl_secs", body.ttl_secs);
+    out.put("required_trust_domain", body.required_trust_domain.as_deref());
+    // The Rust reference knows one mode only: the one that is liked best.
+    let first = body.preferred_payload_modes.first();
+    out.put("payload_mode", first.copied().unwrap_or(PayloadMode::Text).wire_name());
+    out.put_some("trust_domain", body.trust_domain.as_deref());
+    out.put_some("key_share", body.key_share.map(|key| KeyBytes::to_hex(&key)));
+    let resumed = body.resume_session_id.as_ref();
+    out.put_some("resume_session_id", resumed.map(SessionId::as_str));
+    out.into()
 }
 
-fn acceptance(out: &mut Map<String, Value>, body: &Acceptance) {
-    put(out, "session_id", body.session_id.as_str());
-    put(out, "negotiated_mode", body.negotiated_mode.wire_name());
-    put(out, "fallback_chain", names(&body.fallback_chain));
-    put_some(out, "trust_domain", body.trust_domain.as_deref());
-    put_some(out, "key_share", body.key_share.map(|key| key.to_hex()));
-    put_some(out, "resumed", body.resumed.then_some(true));
+fn acceptance<'a>(out: &mut Object<'a>, body: &'a Acceptance) {
+    out.put("session_id", body.session_id.as_str());
+    out.put("negotiated_mode", body.negotiated_mode.wire_name());
+    out.put("fallback_chain", names(&body.fallback_chain));
+    out.put_some("trust_domain", body.trust_domain.as_deref());
+    out.put_some("key_share", body.key_share.map(|key| key.to_hex()));
+    out.put_some("resumed", body.resumed.then_some(true));
 }
 
 /// Progress and message are null where there are none: one reference asks for the keys.
-fn update(out: &mut Map<String, Value>, body: &Update) {
-    put(out, "task_id", body.task_id.as_str());
-    put(out, "progress", body.progress);
-    put(out, "message", body.message.as_deref());
-    put_some(out, "state", body.state.map(|state| state.wire_name()));
-    put_some(out, "seq", body.seq);
+fn update<'a>(out: &mut Object<'a>, body: &'a Update) {
+    out.put("task_id", body.task_id.as_str());
+    out.put("progress", body.progress);
+    out.put("message", body.message.as_deref());
+    out.put_some("state", body.state.map(|state| state.wire_name()));
+    out.put_some("seq", body.seq);
 }
 
-fn failure(out: &mut Map<String, Value>, body: &Failure) {
-    put(out, "task_id", body.task_id.as_ref().map_or("", TaskId::as_str));
-    put(out, "error", body.error.to_value());
+fn failure<'a>(out: &mut Object<'a>, body: &'a Failure) {
+    out.put("task_id", body.task_id.as_ref().map_or("", TaskId::as_str));
+    out.put("error", body.error.to_wire());
 }
 
-fn names(modes: &[PayloadMode]) -> Vec<&'static str> {
-    modes.iter().map(|mode| mode.wire_name()).collect()
-}
-
-fn put(out: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
-    out.insert(key.to_owned(), value.into());
-}
-
-fn put_some(out: &mut Map<String, Value>, key: &str, value: Option<impl Into<Value>>) {
-    if let Some(value) = value {
-        put(out, key, value);
-    }
+fn names(modes: &[PayloadMode]) -> Wire<'static> {
+    Wire::list(modes.iter().map(|mode| mode.wire_name()))
 }

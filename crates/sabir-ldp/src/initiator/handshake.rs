@@ -47,7 +47,7 @@ impl Initiator {
             // One reference wants the initiator to name the session; others name it themselves.
             envelope.session_id = Some(SessionId::fresh(moment));
         }
-        let propose = SigningBytes::of_value(Algorithm::Ed25519, &envelope.to_value()).ok();
+        let propose = SigningBytes::of_wire(Algorithm::Ed25519, &envelope.to_wire()).ok();
         let share = secret.zip(propose).map(|(secret, propose)| Share { secret, propose });
         self.send(envelope, seal, Step::Propose { resume, share }, attempt);
     }

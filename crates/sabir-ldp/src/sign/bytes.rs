@@ -11,8 +11,11 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::envelope::Algorithm;
-use super::reference::{string_of_received, string_of_value};
-use crate::canonical::{NotCanonical, canonical_text_without, canonical_value_without};
+use super::reference::{string_of_received, string_of_value, string_of_wire};
+use crate::canonical::{
+    NotCanonical, canonical_text_without, canonical_value_without, canonical_wire_without,
+};
+use crate::wire::Wire;
 
 /// What is signed when an envelope is signed. The session's keys depend on the bytes of two of them.
 #[derive(Clone, PartialEq, Eq)]
@@ -36,6 +39,14 @@ impl SigningBytes {
             return Ok(Self(string_of_value(envelope).into_bytes()));
         }
         Ok(Self::of_canonical(algorithm, &canonical_value_without(envelope, SIGNATURE_KEY)?))
+    }
+
+    /// The same of one that is not put together yet.
+    pub(crate) fn of_wire(algorithm: Algorithm, envelope: &Wire<'_>) -> Result<Self, NotCanonical> {
+        if !algorithm.is_native() {
+            return Ok(Self(string_of_wire(envelope).into_bytes()));
+        }
+        Ok(Self::of_canonical(algorithm, &canonical_wire_without(envelope, SIGNATURE_KEY)?))
     }
 
     fn of_canonical(algorithm: Algorithm, canonical: &str) -> Self {

@@ -148,7 +148,7 @@ pub fn sign_envelope(
     let algorithm = signer.algorithm();
     envelope.signature_algorithm = Some(algorithm.wire_name().to_owned());
     envelope.nonce = algorithm.is_native().then(|| nonce.to_hex());
-    let bytes = SigningBytes::of_value(algorithm, &envelope.to_value())?;
+    let bytes = SigningBytes::of_wire(algorithm, &envelope.to_wire())?;
     envelope.signature = Some(signer.sign(bytes.as_bytes()));
     Ok(bytes)
 }

@@ -3,6 +3,10 @@
 //! They are always by an identity key. A provenance record is bound to the task and the output that
 //! it is about, or it could be put under another result; an attestation is bound to who makes it.
 //! A signature says which key made it. Whether that key is the delegate's is for the reader to know.
+//!
+//! A signature costs more than all else in an answer, so that records which are ready at the same
+//! moment are signed together: one signature over the root of a tree of hashes, and each record says
+//! how its own hash leads to the root.
 
 use std::fmt;
 
@@ -12,9 +16,12 @@ use serde_json::Value;
 use super::bytes::{SIGNATURE_KEY, framed, sha256};
 use super::envelope::Algorithm;
 use super::key::{PublicKey, PublicKeyError, SigningKey};
+use super::tree::{self, Hash, Tree};
 use crate::canonical::{
     NotCanonical, canonical_text, canonical_text_without, canonical_value, canonical_value_without,
+    canonical_wire_without,
 };
+use crate::envelope::Outcome;
 use crate::provenance::RecordSignature;
 
 /// Why a record is not accepted as signed.
@@ -29,6 +36,44 @@ pub enum RecordFault {
     BadKey(PublicKeyError),
     NotCanonical(NotCanonical),
     Mismatch,
+}
+
+/// What the signature of one provenance record covers, before there is one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct UnsignedRecord(Vec<u8>);
+
+impl UnsignedRecord {
+    /// Of the provenance that a result carries. A signature that is there already is not covered.
+    pub fn of(outcome: &Outcome) -> Result<Self, NotCanonical> {
+        let provenance = canonical_wire_without(&outcome.provenance.to_wire(), SIGNATURE_KEY)?;
+        let output = canonical_value(&outcome.output)?;
+        Ok(Self(provenance_bytes(outcome.task_id.as_str(), &output, &provenance)))
+    }
+}
+
+impl fmt::Debug for UnsignedRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An output may hold what does not belong into a log.
+        write!(f, "UnsignedRecord({} bytes)", self.0.len())
+    }
+}
+
+/// Signs records at once, and gives their signatures in their order. One alone is signed as it is.
+pub fn sign_records(records: &[UnsignedRecord], key: &SigningKey) -> Vec<RecordSignature> {
+    if let [UnsignedRecord(bytes)] = records {
+        return vec![sign(key, bytes)];
+    }
+    let leaves = records.iter().map(|UnsignedRecord(bytes)| tree::leaf(bytes)).collect();
+    let Some(tree) = Tree::over(leaves) else { return Vec::new() };
+    let signature = key.sign(&root_bytes(&tree.root()));
+    let public_key = key.public_key().to_hex();
+    let of_one = |index| RecordSignature {
+        algorithm: BATCH.to_owned(),
+        public_key: public_key.clone(),
+        signature: signature.clone(),
+        path: tree.path(index),
+    };
+    (0..records.len()).map(of_one).collect()
 }
 
 /// Signs the provenance of a task's output. A signature that the record has already is not covered.
@@ -104,7 +149,12 @@ fn sign(key: &SigningKey, bytes: &[u8]) -> RecordSignature {
         algorithm: Algorithm::Ed25519.wire_name().to_owned(),
         public_key: key.public_key().to_hex(),
         signature: key.sign(bytes),
+        path: Vec::new(),
     }
+}
+
+fn root_bytes(root: &Hash) -> Vec<u8> {
+    framed(&[BATCH_LABEL.as_bytes(), BATCH.as_bytes(), root])
 }
 
 /// The signature that a record carries.
@@ -117,9 +167,22 @@ fn signature_in(record: JsonValue<'_>) -> Result<RecordSignature, RecordFault> {
 }
 
 fn verify(signature: &RecordSignature, bytes: &[u8]) -> Result<PublicKey, RecordFault> {
-    if signature.algorithm != Algorithm::Ed25519.wire_name() {
-        return Err(RecordFault::UnknownAlgorithm);
-    }
+    let is_alone = signature.path.is_empty();
+    let root;
+    let bytes = match &*signature.algorithm {
+        BATCH if !is_alone => {
+            let leaf = tree::leaf(bytes);
+            root =
+                root_bytes(&tree::root_from(leaf, &signature.path).ok_or(RecordFault::Malformed)?);
+            &root
+        }
+        BATCH => return Err(RecordFault::Malformed),
+        name if name != Algorithm::Ed25519.wire_name() => {
+            return Err(RecordFault::UnknownAlgorithm);
+        }
+        _ if is_alone => bytes,
+        _ => return Err(RecordFault::Malformed),
+    };
     let key = PublicKey::from_hex(&signature.public_key).map_err(RecordFault::BadKey)?;
     key.verify(bytes, &signature.signature).map_err(|_| RecordFault::Mismatch)?;
     Ok(key)
@@ -130,7 +193,9 @@ impl fmt::Display for RecordFault {
         match self {
             RecordFault::Absent => f.write_str("the record is not signed"),
             RecordFault::Malformed => f.write_str("the record's signature is not one"),
-            RecordFault::UnknownAlgorithm => f.write_str("records are signed with ed25519"),
+            RecordFault::UnknownAlgorithm => {
+                f.write_str("records are signed with ed25519 or ed25519-batch")
+            }
             RecordFault::BadKey(error) => error.fmt(f),
             RecordFault::NotCanonical(fault) => fault.fmt(f),
             RecordFault::Mismatch => f.write_str("the signature does not fit the record"),
@@ -141,4 +206,7 @@ impl fmt::Display for RecordFault {
 impl std::error::Error for RecordFault {}
 
 const PROVENANCE_LABEL: &str = "sabir-ldp-v1/provenance";
+/// The algorithm of a record that was signed with others.
+const BATCH: &str = "ed25519-batch";
+const BATCH_LABEL: &str = "sabir-ldp-v1/records";
 const ATTESTATION_LABEL: &str = "sabir-ldp-v1/attestation";

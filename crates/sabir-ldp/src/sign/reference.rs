@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 
 use super::key::WrongSignature;
 use super::session::{hmac_sign, hmac_verify};
+use crate::wire::Wire;
 
 /// A secret that two operators gave to both sides. It is wiped from memory when dropped.
 #[derive(Clone)]
@@ -49,6 +50,14 @@ pub(super) fn string_of_received(envelope: JsonValue<'_>) -> String {
 
 /// What the reference signs of an envelope that we are about to send.
 pub(super) fn string_of_value(envelope: &Value) -> String {
+    string_of(|path| {
+        let value = path.iter().try_fold(envelope, |value, key| value.get(key))?;
+        value.as_str().map(Cow::Borrowed)
+    })
+}
+
+/// The same before it is put together.
+pub(super) fn string_of_wire(envelope: &Wire<'_>) -> String {
     string_of(|path| {
         let value = path.iter().try_fold(envelope, |value, key| value.get(key))?;
         value.as_str().map(Cow::Borrowed)

@@ -157,7 +157,7 @@ fn messages_and_keys_are_as_described() {
     }
 }
 
-/// LD-S10, LD-S11
+/// LD-S10, LD-S11, LD-S30
 #[test]
 fn records_are_as_described() {
     let all = vectors(SIGNING);
@@ -166,16 +166,31 @@ fn records_are_as_described() {
         let signature = record.as_object_mut().unwrap().shift_remove("signature").unwrap();
         (canonical(&record), signature)
     };
-    let body = &all["records"]["provenance"]["body"];
-    let (record, signature) = without(&body["provenance"]);
-    let bytes = framed(&[
-        b"sabir-ldp-v1/provenance",
-        b"ed25519",
-        body["task_id"].as_str().unwrap().as_bytes(),
-        &Sha256::digest(canonical(&body["output"])),
-        record.as_bytes(),
-    ]);
+    let provenance_bytes = |body: &Value| {
+        let (record, signature) = without(&body["provenance"]);
+        let bytes = framed(&[
+            b"sabir-ldp-v1/provenance",
+            b"ed25519",
+            body["task_id"].as_str().unwrap().as_bytes(),
+            &Sha256::digest(canonical(&body["output"])),
+            record.as_bytes(),
+        ]);
+        (bytes, signature)
+    };
+    let (bytes, signature) = provenance_bytes(&all["records"]["provenance"]["body"]);
     assert!(is_signed_by(&signature["public_key"], &bytes, &signature["signature"]));
+    for body in all["records"]["batch"].as_array().unwrap() {
+        let (bytes, signature) = provenance_bytes(body);
+        let leaf = Sha256::digest([&[0], &*bytes].concat()).to_vec();
+        let root = signature["path"].as_array().unwrap().iter().fold(leaf, |node, step| {
+            let (side, beside) = step.as_str().unwrap().split_at(1);
+            let beside = unhex(&beside.into());
+            let (left, right) = if side == "l" { (beside, node) } else { (node, beside) };
+            Sha256::digest([&[1], &*left, &*right].concat()).to_vec()
+        });
+        let bytes = framed(&[b"sabir-ldp-v1/records", b"ed25519-batch", &root]);
+        assert!(is_signed_by(&signature["public_key"], &bytes, &signature["signature"]));
+    }
     let attestation = &all["records"]["attestation"];
     let (evidence, signature) = without(&attestation["body"]["evidence"]);
     let bytes = framed(&[

@@ -129,9 +129,11 @@ fn provenance() -> impl Strategy<Value = Provenance> {
     let made = (delegate(), text(), mode(), of(score()), status(), of(text()), of(session()));
     let measured = (of(stamp()), of(any::<u64>()), of(0.0..9.0_f64), of(any::<u64>()));
     let kept = (of(contract_id()), of(any::<bool>()), prop::collection::vec(text(), 0..3));
-    let signature = (text(), text(), text()).prop_map(|(algorithm, public_key, signature)| {
-        RecordSignature { algorithm, public_key, signature }
-    });
+    let path = prop::collection::vec(text(), 0..3);
+    let signature =
+        (text(), text(), text(), path).prop_map(|(algorithm, public_key, signature, path)| {
+            RecordSignature { algorithm, public_key, signature, path }
+        });
     let proof =
         (prop::collection::vec(evidence, 0..3), prop::collection::vec(hop, 0..3), of(signature));
     (made, measured, kept, proof).prop_map(|(made, measured, kept, proof)| {

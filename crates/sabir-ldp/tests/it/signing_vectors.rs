@@ -6,9 +6,10 @@
 use expect_test::expect_file;
 use sabir_base::json::Json;
 use sabir_ldp::{
-    Algorithm, Handshake, Nonce, Received, ShareSecret, SharedSecret, Signer, SigningBytes,
-    SigningKey, Verifier, canonical_text, canonical_value, sign_attestation, sign_fields,
-    sign_provenance, verify_attestation, verify_provenance,
+    Algorithm, Body, Envelope, Handshake, Nonce, Outcome, Received, RecordFault, ShareSecret,
+    SharedSecret, Signer, SigningBytes, SigningKey, UnsignedRecord, Verifier, canonical_text,
+    canonical_value, sign_attestation, sign_fields, sign_provenance, sign_records,
+    verify_attestation, verify_provenance,
 };
 use serde_json::{Map, Value, json};
 
@@ -217,8 +218,81 @@ fn records() -> Value {
     assert_eq!(signer, Ok(key.public_key()));
     json!({
         "provenance": {"body": result},
+        "batch": batch(&key),
         "attestation": {"issuer": RESPONDER, "body": attestation},
     })
+}
+
+/// Results whose records were signed together: three, so that one of them has no neighbour.
+fn batch(key: &SigningKey) -> Vec<Value> {
+    let mut outcomes: Vec<Outcome> =
+        (1..=3).map(|number| outcome(&format!("b-{number}"))).collect();
+    let records: Vec<UnsignedRecord> =
+        outcomes.iter().map(|outcome| UnsignedRecord::of(outcome).unwrap()).collect();
+    let signatures = sign_records(&records, key);
+    assert!(signatures.iter().all(|it| it.signature == signatures[0].signature));
+    for (outcome, signature) in outcomes.iter_mut().zip(signatures) {
+        outcome.provenance.signature = Some(signature);
+    }
+    let bodies = outcomes.into_iter().map(|outcome| Body::TaskResult(outcome).to_value());
+    let bodies: Vec<Value> = bodies.collect();
+    for body in &bodies {
+        let text = body.to_string();
+        let signer = verify_provenance(Json::read(&text, 64).unwrap().top());
+        assert_eq!(signer, Ok(key.public_key()));
+    }
+    bodies
+}
+
+fn outcome(task: &str) -> Outcome {
+    let envelope = json!({
+        "message_id": "m", "session_id": "s-1", "from": RESPONDER, "to": INITIATOR,
+        "payload_mode": "text", "timestamp": "2026-11-16T12:00:00Z",
+        "body": {
+            "type": "TASK_RESULT", "task_id": task, "output": { "answer": task },
+            "provenance": {
+                "produced_by": RESPONDER, "model_version": "m-1", "payload_mode_used": "text",
+            },
+        },
+    });
+    match serde_json::from_value::<Envelope>(envelope).unwrap().body {
+        Body::TaskResult(outcome) => outcome,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// LD-S30: what was signed with others cannot be moved, and no step of its way can be left out.
+#[test]
+fn a_record_of_a_batch_stands_for_itself_alone() {
+    let key = SigningKey::from_seed(&RESPONDER_SEED);
+    let check = |body: &Value| verify_provenance(Json::read(&body.to_string(), 64).unwrap().top());
+    for body in batch(&key) {
+        assert_eq!(check(&body), Ok(key.public_key()));
+        let path = body["provenance"]["signature"]["path"].as_array().unwrap().clone();
+        let with = |change: &dyn Fn(&mut Value)| {
+            let mut changed = body.clone();
+            change(&mut changed);
+            check(&changed)
+        };
+        let signature = "/provenance/signature";
+        let put = |key: &'static str, value: Value| {
+            move |body: &mut Value| body.pointer_mut(signature).unwrap()[key] = value.clone()
+        };
+        assert_eq!(
+            with(&put("path", path[1..].into())),
+            match path.len() {
+                1 => Err(RecordFault::Malformed),
+                _ => Err(RecordFault::Mismatch),
+            }
+        );
+        assert_eq!(with(&put("path", json!(["l00"]))), Err(RecordFault::Malformed));
+        assert_eq!(with(&put("path", json!([]))), Err(RecordFault::Malformed));
+        assert_eq!(with(&put("algorithm", json!("ed25519"))), Err(RecordFault::Malformed));
+        assert_eq!(with(&|body| body["output"] = json!(1)), Err(RecordFault::Mismatch));
+        assert_eq!(with(&|body| body["task_id"] = json!("b-9")), Err(RecordFault::Mismatch));
+        let model = |body: &mut Value| body["provenance"]["model_version"] = json!("m-2");
+        assert_eq!(with(&model), Err(RecordFault::Mismatch));
+    }
 }
 
 fn canonical() -> Value {
@@ -240,7 +314,7 @@ fn canonical() -> Value {
     vectors.to_vec().into()
 }
 
-/// LD-S1, LD-S2, LD-S3, LD-S4, LD-S8, LD-S10, LD-S11, LD-S12
+/// LD-S1, LD-S2, LD-S3, LD-S4, LD-S8, LD-S10, LD-S11, LD-S12, LD-S30
 #[test]
 fn the_vectors_are_what_the_code_makes() {
     let initiator = SigningKey::from_seed(&INITIATOR_SEED);

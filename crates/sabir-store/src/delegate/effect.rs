@@ -89,7 +89,9 @@ impl Effect {
             })),
             Record::Refused(_) => Self::Refused,
             // The first two are a snapshot's; the last is for people.
-            Record::Known { .. } | Record::Forgot | Record::Attested(_) => return None,
+            Record::Known { .. } | Record::Faded { .. } | Record::Forgot | Record::Attested(_) => {
+                return None;
+            }
         })
     }
 }

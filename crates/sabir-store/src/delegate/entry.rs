@@ -85,6 +85,7 @@ fn take_keys(record: &mut Record) -> Option<(SessionId, KeptKeys)> {
         | Record::Updated(_)
         | Record::Ended(_)
         | Record::Known { .. }
+        | Record::Faded { .. }
         | Record::Forgot
         | Record::Attested(_)
         | Record::Refused(_) => None,

@@ -129,11 +129,15 @@ fn ended_tasks(
          ORDER BY num DESC LIMIT ?1",
     )?;
     let first = records.len();
-    let mut found = statement.query([to_sql(limits.finished as u64).saturating_add(1)])?;
+    let most = to_sql(limits.finished as u64).saturating_add(to_sql(limits.faded as u64));
+    let mut marks = Vec::new();
+    let mut found = statement.query([most.saturating_add(1)])?;
     while let Some(row) = found.next()? {
         if records.len() - first == limits.finished {
-            records.push(Record::Forgot);
-            break;
+            let seq = from_sql(row.get(4)?);
+            let key = key(row.get(0)?, row.get(1)?).ok_or(Tampered { seq, why: UNREADABLE })?;
+            marks.push(key.mark());
+            continue;
         }
         let seq = from_sql(row.get(4)?);
         let read = || {
@@ -144,6 +148,11 @@ fn ended_tasks(
             })
         };
         records.push(read().ok_or(Tampered { seq, why: UNREADABLE })?);
+    }
+    if marks.len() > limits.faded {
+        records.push(Record::Forgot);
+    } else if !marks.is_empty() {
+        records.push(Record::Faded { marks });
     }
     if let Some(newest_first) = records.get_mut(first..) {
         newest_first.reverse();

@@ -8,8 +8,9 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::response::Response;
 use futures_util::future::BoxFuture;
-use futures_util::stream::{BoxStream, SelectAll, SplitSink, SplitStream};
-use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _, stream};
+use futures_util::stream::{FuturesUnordered, SelectAll, SplitSink, SplitStream};
+use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
+use sabir_host::{Follow, Told};
 use sabir_ldp::Channel;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
@@ -74,7 +75,10 @@ impl Talk {
     async fn converse(&self, mut source: SplitStream<WebSocket>, outbox: mpsc::Sender<Letter>) {
         let shared = &self.connected.shared;
         let limits = &shared.limits;
-        let mut answers: SelectAll<BoxStream<'static, String>> = SelectAll::new();
+        // Messages that the node is being told. They go on whatever else waits: one that stood still
+        // could hold what others wait for.
+        let mut arriving: FuturesUnordered<BoxFuture<'static, Follow>> = FuturesUnordered::new();
+        let mut answers: SelectAll<Follow> = SelectAll::new();
         let mut held: Option<Letter> = None;
         // A message that finds no room yet.
         let mut entering: Option<BoxFuture<'static, Option<(String, Share)>>> = None;
@@ -87,8 +91,9 @@ impl Talk {
             let is_paused = pause_until > Instant::now();
             // Who does not read what it is told is not listened to.
             let is_open = held.is_none() && entering.is_none() && stopped_at.is_none();
-            let may_read = is_open && !is_paused && answers.len() < limits.unanswered;
-            if stopped_at.is_some() && held.is_none() && answers.is_empty() {
+            let unanswered = arriving.len() + answers.len();
+            let may_read = is_open && !is_paused && unanswered < limits.unanswered;
+            if stopped_at.is_some() && held.is_none() && unanswered == 0 {
                 return say_goodbye(&outbox, close_code::AWAY, "the node stops").await;
             }
             tokio::select! {
@@ -102,7 +107,7 @@ impl Talk {
                                 pause_until = Instant::now() + wait;
                             }
                             match shared.room.share(text.len()) {
-                                Ok(share) => answers.push(self.answers(text, share)),
+                                Ok(share) => arriving.push(self.tell(text, share)),
                                 Err(_) => entering = Some(self.enter(text)),
                             }
                         }
@@ -117,11 +122,12 @@ impl Talk {
                 entered = wait_for(&mut entering), if entering.is_some() => {
                     entering = None;
                     match entered {
-                        Some((text, share)) => answers.push(self.answers(text, share)),
+                        Some((text, share)) => arriving.push(self.tell(text, share)),
                         None => return say_goodbye(&outbox, close_code::AGAIN, NO_ROOM).await,
                     }
                 }
-                Some(text) = answers.next(), if held.is_none() => {
+                Some(follow) = arriving.next() => answers.push(follow),
+                Some(Told { text, .. }) = answers.next(), if held.is_none() => {
                     let Ok(share) = shared.answers.share(text.len()) else {
                         return say_goodbye(&outbox, close_code::AGAIN, NO_ROOM).await;
                     };
@@ -155,16 +161,16 @@ impl Talk {
         }
     }
 
-    /// What the node says to a message: one answer, or the events of a task.
-    fn answers(&self, text: String, share: Share) -> BoxStream<'static, String> {
+    /// Tells the node a message. It answers with one event, or with those of a task.
+    fn tell(&self, text: String, share: Share) -> BoxFuture<'static, Follow> {
         let (node, channel) = (self.connected.shared.node.clone(), self.channel);
-        let following = async move {
+        async move {
             let follow = node.follow(&text, channel, None).await;
             // A task may run for long; its message is the node's now.
             drop((text, share));
             follow
-        };
-        stream::once(following).flatten().map(|told| told.text).boxed()
+        }
+        .boxed()
     }
 
     /// Waits for room for a message, and not for longer than a body is waited for.
