@@ -110,7 +110,8 @@ CREATE TABLE peer_sessions (
     spent_usd REAL
 ) STRICT, WITHOUT ROWID;
 
--- Sessions that ended, in the order in which they did.
+-- Sessions that ended, in the order in which they did. `shown` marks a token or certificate that
+-- anybody may hold, if that was all that it was opened with.
 CREATE TABLE peer_past_sessions (
     num INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -118,7 +119,7 @@ CREATE TABLE peer_past_sessions (
     how TEXT NOT NULL CHECK (how IN ('closed', 'expired')),
     ended_at_ms INTEGER NOT NULL,
     ended_seq INTEGER NOT NULL
-) STRICT;
+, shown BLOB) STRICT;
 
 -- Keys of sessions: the one thing that is not in the journal, and goes when its session ends.
 CREATE TABLE peer_keys (
@@ -135,7 +136,7 @@ CREATE TABLE peer_running (
     PRIMARY KEY (owner, id)
 ) STRICT, WITHOUT ROWID;
 
--- Tasks that ended, in the order in which they did.
+-- Tasks that ended, in the order in which they did. `shown` is as above.
 CREATE TABLE peer_tasks (
     num INTEGER PRIMARY KEY,
     owner TEXT NOT NULL,
@@ -145,7 +146,7 @@ CREATE TABLE peer_tasks (
     place INTEGER,
     ended_seq INTEGER NOT NULL,
     -- The task of the same session that ended before it.
-    before INTEGER,
+    before INTEGER, shown BLOB,
     UNIQUE (owner, id)
 ) STRICT;
 

@@ -7,6 +7,7 @@
 
 mod answers;
 mod attest;
+mod claim;
 mod declined;
 mod events;
 mod handshake;
@@ -34,7 +35,7 @@ pub use record::{
 pub use settings::{DelegateLimits, DelegateSettings};
 pub use usage::Usage;
 
-pub(crate) use message::authentication;
+pub(crate) use claim::authentication;
 
 use answers::Asker;
 use sessions::Sessions;

@@ -78,7 +78,7 @@ pub use sign::{
 };
 pub use time::{Stamp, TimeError, Timestamp};
 pub use trust::{
-    Admission, Basis, Channel, Credential, Fingerprint, Holder, Means, Origin, Peer,
+    Admission, Backing, Basis, Channel, Credential, Fingerprint, Holder, Mark, Means, Origin, Peer,
     SignaturePolicy, Standing, Trust, TrustFault,
 };
 pub use value::{HexBytes, KeyBytes, Score};

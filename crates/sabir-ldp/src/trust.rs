@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use credential::{Channel, Credential, Fingerprint, Origin};
+pub use credential::{Channel, Credential, Fingerprint, Mark, Origin};
 pub use fault::TrustFault;
 
 use crate::card::TrustDomain;
@@ -30,7 +30,8 @@ pub struct Trust {
     domain: TrustDomain,
     policy: SignaturePolicy,
     peers: BTreeMap<DelegateId, Peer>,
-    holders: Vec<Holder>,
+    /// Each with its mark, which is then not made for every message.
+    holders: Vec<(Holder, Mark)>,
     pins: BTreeMap<DelegateId, PublicKey>,
 }
 
@@ -70,6 +71,18 @@ pub struct Standing {
     /// The domain that what was proven is bound to. Without one, a peer on this machine, or one that
     /// we called, may assert its own.
     pub bound_domain: Option<String>,
+    pub backing: Backing,
+}
+
+/// Why the id of a sender is its own, apart from a key that anybody could have come with first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Backing {
+    /// Our configuration binds what was shown, or what signed the message, to this id.
+    Named,
+    /// What was shown lets its holder take any id that our configuration does not name.
+    Held(Mark),
+    /// Nothing was shown.
+    Nothing,
 }
 
 /// How a sender was recognised.
@@ -138,7 +151,8 @@ impl Trust {
     }
 
     pub fn add_holder(&mut self, holder: Holder) {
-        self.holders.push(holder);
+        let mark = Mark::of(holder.credential, &holder.domain);
+        self.holders.push((holder, mark));
     }
 
     pub fn peer(&self, delegate_id: &DelegateId) -> Option<&Peer> {
@@ -188,10 +202,15 @@ impl Trust {
         };
         let bound_domain = match (self.peers.get(delegate_id), shown) {
             (Some(peer), _) => Some(peer.domain.clone()),
-            (None, Shown::Proof { domain }) => Some(domain.to_owned()),
+            (None, Shown::Proof { domain, .. }) => Some(domain.to_owned()),
             (None, Shown::Nothing) => None,
         };
-        Ok(Standing { delegate_id: delegate_id.clone(), means, origin, bound_domain })
+        let backing = match shown {
+            _ if self.is_named_by(means, delegate_id) => Backing::Named,
+            Shown::Proof { backing, .. } => backing,
+            Shown::Nothing => Backing::Nothing,
+        };
+        Ok(Standing { delegate_id: delegate_id.clone(), means, origin, bound_domain, backing })
     }
 
     /// Whether a peer may open a session, and in which domain.
@@ -228,15 +247,33 @@ impl Trust {
         delegate_id: &DelegateId,
         credential: Credential,
     ) -> Result<Shown<'_>, TrustFault> {
-        let holder = self.holders.iter().find(|holder| holder.credential == credential);
+        let holder = self.holders.iter().find(|(holder, _)| holder.credential == credential);
         match (self.peers.get(delegate_id), holder) {
             (Some(peer), _) if peer.credentials.contains(&credential) => {
-                Ok(Shown::Proof { domain: &peer.domain })
+                Ok(Shown::Proof { domain: &peer.domain, backing: Backing::Named })
             }
             // What anyone may hold lets nobody speak as a peer that we know by other means.
             (Some(_), Some(_)) => Ok(Shown::Nothing),
-            (None, Some(holder)) => Ok(Shown::Proof { domain: &holder.domain }),
+            (None, Some((holder, mark))) => {
+                Ok(Shown::Proof { domain: &holder.domain, backing: Backing::Held(*mark) })
+            }
             (_, None) => Err(TrustFault::UnknownCredential),
+        }
+    }
+
+    /// Whether a message was signed with what our configuration has for this id. The key of a session
+    /// is worth as much as the key that opened it, which may have been pinned before.
+    fn is_named_by(&self, means: Means, delegate_id: &DelegateId) -> bool {
+        match means {
+            Means::PinnedKey => {
+                self.peers.get(delegate_id).is_some_and(|peer| !peer.keys.is_empty())
+            }
+            Means::ReferenceHmac => true,
+            Means::FirstUse(_)
+            | Means::SessionKey
+            | Means::Credential
+            | Means::UnsignedLoopback
+            | Means::UnsignedAnswer => false,
         }
     }
 
@@ -327,7 +364,7 @@ impl Trust {
 #[derive(Clone, Copy)]
 enum Shown<'a> {
     Nothing,
-    Proof { domain: &'a str },
+    Proof { domain: &'a str, backing: Backing },
 }
 
 /// So many ids can come from this machine before somebody has to tell which of them are real.

@@ -7,8 +7,11 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 use crate::schema::Tables;
 
-/// Makes the tables of what this node does for peers, and nothing else.
-pub(crate) const DELEGATE: &str = include_str!("../migrations/0003_delegate.sql");
+/// Make the tables of what this node does for peers, and nothing else.
+pub(crate) const DELEGATE: [&str; 2] = [
+    include_str!("../migrations/0003_delegate.sql"),
+    include_str!("../migrations/0004_holders.sql"),
+];
 
 const JOURNAL: Tables = Tables {
     // The letters `Sabr`.
@@ -17,12 +20,16 @@ const JOURNAL: Tables = Tables {
     migrations: &[
         include_str!("../migrations/0001_journal.sql"),
         include_str!("../migrations/0002_find_a_response.sql"),
-        DELEGATE,
+        DELEGATE[0],
+        DELEGATE[1],
     ],
 };
 
-/// The version with [`DELEGATE`].
+/// The version with the first of [`DELEGATE`].
 const WITH_DELEGATE: i64 = 3;
+
+/// The version with all of [`DELEGATE`].
+const WITH_HOLDERS: i64 = 4;
 
 /// The oldest version that a reader, which cannot migrate, still understands.
 const READABLE: i64 = 1;
@@ -53,10 +60,17 @@ pub(crate) fn check_readable(connection: &Connection, path: &Path) -> Result<(),
 
 /// Whether the file has the tables of a delegate; one that an older program wrote does not.
 pub(crate) fn has_delegate(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version(connection)? >= WITH_DELEGATE)
+}
+
+/// How the marks of holders are read: a file that an older program wrote has none.
+pub(crate) fn shown_column(connection: &Connection) -> rusqlite::Result<&'static str> {
+    Ok(if version(connection)? >= WITH_HOLDERS { "shown" } else { "NULL" })
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
     // Kept prepared: every look at a task asks.
-    let mut statement = connection.prepare_cached("PRAGMA user_version")?;
-    let version: i64 = statement.query_row([], |row| row.get(0))?;
-    Ok(version >= WITH_DELEGATE)
+    connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod config;
 mod desk;
 #[path = "../it/mcp/helper.rs"]
 mod helper;
+mod holders;
 mod programs;
 mod restarts;
 mod signed;

@@ -32,13 +32,16 @@ impl Skill for Teller {
     }
 }
 
-fn teller(until: u64, permits: usize) -> (Arc<Semaphore>, (&'static str, Arc<dyn Skill>)) {
+pub(crate) fn teller(
+    until: u64,
+    permits: usize,
+) -> (Arc<Semaphore>, (&'static str, Arc<dyn Skill>)) {
     let permits = Arc::new(Semaphore::new(permits));
     let skill = Teller { permits: Arc::clone(&permits), until };
     (permits, ("tell", Arc::new(skill)))
 }
 
-fn ids(told: &[(u64, Value)]) -> Vec<u64> {
+pub(crate) fn ids(told: &[(u64, Value)]) -> Vec<u64> {
     told.iter().map(|(id, _)| *id).collect()
 }
 

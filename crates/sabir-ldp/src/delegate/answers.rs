@@ -1,6 +1,7 @@
 //! What a delegate says: envelopes around its answers, and refusals. It knows forms, not reasons.
 
-use super::record::{Authentication, Record, Refused};
+use super::claim::Proof;
+use super::record::{Record, Refused};
 use super::{Declined, Delegate, Output, RequestId};
 use crate::envelope::{Body, Envelope, Failure, MessageType, Recipient, Rejection};
 use crate::error::LdpError;
@@ -17,7 +18,7 @@ pub(super) struct Asker {
     pub(super) session: Option<SessionId>,
     pub(super) mode: PayloadMode,
     pub(super) seal: Seal,
-    pub(super) authentication: Authentication,
+    pub(super) proof: Proof,
 }
 
 /// What a refused message was, as far as it could be read.

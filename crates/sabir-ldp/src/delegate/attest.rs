@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::answers::Asker;
-use super::message::{Admitted, authentication};
+use super::claim::authentication;
+use super::message::Admitted;
 use super::record::{Attested, Authentication, Record};
 use super::{Declined, Delegate};
 use crate::envelope::{Attestation, Body};

@@ -69,13 +69,13 @@ impl Delegate {
     /// Ends a session; what still runs in it is cancelled.
     pub(super) fn end_session(&mut self, id: &SessionId, how: HowEnded, moment: &mut Moment) {
         let Some(session) = self.sessions.find(id) else { return };
-        let owner = session.owner.clone();
+        let (owner, shown) = (session.owner.clone(), session.claim.shown);
         for task in session.running.clone() {
             let key = TaskKey { owner: owner.clone(), id: task };
             self.cancel_task(&key, "the session was closed", moment);
         }
         self.sessions.end(id, how, &self.settings.limits);
-        self.record(Record::SessionEnded { session: id.clone(), owner, how, at: self.now });
+        self.record(Record::SessionEnded { session: id.clone(), owner, how, shown, at: self.now });
     }
 
     /// Stops a task for which nobody waits any more. Whoever still does is told.
@@ -216,6 +216,7 @@ impl Delegate {
             ending,
             usage,
             authentication: started.authentication,
+            shown: started.shown,
             at: self.now,
         };
         self.record(Record::Ended(Box::new(ended)));

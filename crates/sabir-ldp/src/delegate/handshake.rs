@@ -1,7 +1,8 @@
 //! How sessions begin, rest and end: `HELLO`, `SESSION_PROPOSE`, `SESSION_CLOSE`.
 
 use super::answers::Asker;
-use super::message::{Admitted, authentication};
+use super::claim::Claim;
+use super::message::Admitted;
 use super::record::{HowEnded, KeptKeys, Opened, Record};
 use super::sessions::SessionState;
 use super::{Declined, Delegate, Output, Usage};
@@ -62,6 +63,7 @@ impl Delegate {
             resumed: false,
         };
         let (keys, reply) = self.accept(message, proposal, acceptance, asker, moment)?;
+        let Claim { authentication, shown } = asker.proof.claim();
         let ttl_ms = proposal.ttl_secs.saturating_mul(1000).min(self.settings.limits.ttl_ms);
         let opened = Opened {
             session,
@@ -71,7 +73,8 @@ impl Delegate {
             fallback_chain: negotiated.fallback_chain,
             ttl_ms,
             keys: keys.map(KeptKeys),
-            authentication: authentication(message.standing),
+            authentication,
+            shown,
             at: self.now,
             spent: Usage::default(),
             history: Vec::new(),

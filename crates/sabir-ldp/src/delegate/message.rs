@@ -1,8 +1,9 @@
 //! The checks that every message passes first, in their order, and who takes it then.
 
 use super::answers::{About, Asker};
+use super::claim::Proof;
 use super::query::Question;
-use super::record::{Authentication, HowEnded, Record, Seen};
+use super::record::{HowEnded, Record, Seen};
 use super::{Declined, Delegate, Output, RequestId};
 use crate::envelope::{Body, Envelope, Malformed, Received, Recipient};
 use crate::error::Refusal;
@@ -36,7 +37,7 @@ impl Delegate {
             session: envelope.session_id.clone(),
             mode: envelope.payload_mode,
             seal: self.seal_for(envelope, standing.as_ref().ok()),
-            authentication: standing.as_ref().map_or(Authentication::Unsigned, authentication),
+            proof: standing.as_ref().map_or(Proof::NONE, Proof::of),
         };
         let standing =
             standing.map_err(|declined| self.unknown_session(envelope).unwrap_or(declined));
@@ -62,7 +63,7 @@ impl Delegate {
             session: None,
             mode: PayloadMode::Text,
             seal: Seal::None,
-            authentication: Authentication::Unsigned,
+            proof: Proof::NONE,
         };
         let about = About {
             from: malformed.from.clone(),
@@ -123,8 +124,8 @@ impl Delegate {
         }
     }
 
-    /// The session that a message names, if it is open and the sender's, who is as sure as when it
-    /// was opened. Using it keeps it alive.
+    /// The session that a message names, if it is open and the sender's, who proves as much as when
+    /// it was opened. Using it keeps it alive.
     pub(super) fn session_of(
         &mut self,
         message: Admitted<'_>,
@@ -146,12 +147,14 @@ impl Delegate {
         if self.sessions.is_over(id, self.now, &self.settings.limits) {
             self.end_session(id, HowEnded::Expired, moment);
         }
-        let from = &message.envelope.from;
-        let Some(session) = self.sessions.find_mut(id) else { return Err(self.gone(id, from)) };
+        let (from, proof) = (&message.envelope.from, Proof::of(message.standing));
+        let Some(session) = self.sessions.find_mut(id) else {
+            return Err(self.gone(id, from, proof));
+        };
         if session.owner != *from {
             return Err(not_yours());
         }
-        if authentication(message.standing) < session.authentication {
+        if proof.authentication < session.claim.authentication {
             let error =
                 "the session was opened with better proof of who sends than this message has";
             return Err(Refusal::SignatureRequired.because(error));
@@ -159,6 +162,9 @@ impl Delegate {
         if let Some(bound) = &message.standing.bound_domain
             && *bound != session.domain
         {
+            return Err(not_yours());
+        }
+        if !proof.covers(session.claim) {
             return Err(not_yours());
         }
         session.touch(self.now);
@@ -178,14 +184,14 @@ impl Delegate {
         let id = envelope.session_id.as_ref()?;
         let with_session_key = Algorithm::from_wire(name) == Some(Algorithm::SessionHmac);
         let is_unknown = with_session_key && self.sessions.find(id).is_none();
-        is_unknown.then(|| self.gone(id, &envelope.from))
+        is_unknown.then(|| self.gone(id, &envelope.from, Proof::NONE))
     }
 
     /// Why there is no session of this id.
-    fn gone(&self, id: &SessionId, from: &DelegateId) -> Declined {
+    fn gone(&self, id: &SessionId, from: &DelegateId, proof: Proof) -> Declined {
         match self.sessions.past(id) {
             None => Refusal::SessionNotFound.because("no session has this id"),
-            Some(past) if past.owner != *from => not_yours(),
+            Some(past) if past.owner != *from || !proof.holds(past.shown) => not_yours(),
             Some(past) => match past.how {
                 HowEnded::Closed => Refusal::SessionClosed.because("the session was closed"),
                 HowEnded::Expired => Refusal::SessionExpired
@@ -227,15 +233,6 @@ impl About {
             kind: Some(envelope.body.message_type()),
             task: envelope.body.task_id().cloned(),
         }
-    }
-}
-
-pub(crate) fn authentication(standing: &Standing) -> Authentication {
-    match standing.means {
-        Means::UnsignedLoopback | Means::UnsignedAnswer => Authentication::Unsigned,
-        Means::Credential => Authentication::Shown,
-        Means::ReferenceHmac => Authentication::Reference,
-        Means::PinnedKey | Means::FirstUse(_) | Means::SessionKey => Authentication::Signed,
     }
 }
 

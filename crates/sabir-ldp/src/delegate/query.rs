@@ -83,7 +83,7 @@ impl Delegate {
         match (self.recalls.remove(&request), ended) {
             (None, _) => {}
             (Some(Recall::Ended { key, asker }), ended) => {
-                let ended = ended.filter(|it| it.authentication <= asker.authentication);
+                let ended = ended.filter(|it| asker.proof.covers(it.claim()));
                 let ending = ended.map(|ended| ended.ending.body(&key.id));
                 let body = ending.unwrap_or_else(|| failed(&key.id, not_found().error()));
                 self.reply(&asker, body, moment);
@@ -108,19 +108,18 @@ impl Delegate {
             session.running.remove(&started.key.id);
         }
         let task = &started.key.id;
-        let is_same =
-            ended.digest == started.digest && ended.authentication <= started.authentication;
-        let body =
-            if is_same { ended.ending.body(task) } else { failed(task, id_is_taken().error()) };
         for asker in &askers {
+            let is_same = ended.digest == started.digest && asker.proof.covers(ended.claim());
+            let body =
+                if is_same { ended.ending.body(task) } else { failed(task, id_is_taken().error()) };
             self.tasks.stop_waiting(asker.request);
-            self.reply(asker, body.clone(), moment);
+            self.reply(asker, body, moment);
         }
     }
 
     /// The task that a question is about. The session may be left out; if it is named, it must be the
     /// sender's. Whether it is known is for the caller to see: nobody learns of tasks of others,
-    /// because the key has the sender in it.
+    /// because the key has the sender in it, and where the sender is not sure, what it shows counts.
     fn owned_task(
         &mut self,
         message: Admitted<'_>,
@@ -133,7 +132,7 @@ impl Delegate {
         }
         let key = TaskKey { owner: message.envelope.from.clone(), id: task.clone() };
         match self.tasks.find(&key).map(Task::known) {
-            Some(known) if known.authentication <= asker.authentication => Ok(key),
+            Some(known) if asker.proof.covers(known.claim) => Ok(key),
             // Only the store can tell.
             None if self.tasks.may_be_stored(&key) => Ok(key),
             Some(_) | None => Err(not_found()),

@@ -15,6 +15,7 @@ use crate::provenance::Provenance;
 use crate::replay::ReplayRecord;
 use crate::sign::SessionKeys;
 use crate::time::Timestamp;
+use crate::trust::Mark;
 use crate::value::HexBytes;
 
 /// A task, named by who sent it: ids of different senders do not meet.
@@ -61,6 +62,8 @@ pub enum Record {
         session: SessionId,
         owner: DelegateId,
         how: HowEnded,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<Mark>,
         at: Timestamp,
     },
     Started(Box<TaskStarted>),
@@ -71,6 +74,8 @@ pub enum Record {
         key: TaskKey,
         digest: TaskDigest,
         authentication: Authentication,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<Mark>,
     },
     /// Written by a snapshot only: the marks of tasks that finished before those.
     Faded {
@@ -101,6 +106,8 @@ pub struct Opened {
     pub ttl_ms: u64,
     pub keys: Option<KeptKeys>,
     pub authentication: Authentication,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Mark>,
     pub at: Timestamp,
     #[serde(default)]
     pub spent: Usage,
@@ -126,6 +133,8 @@ pub struct TaskStarted {
     pub delegation_path: Vec<DelegateId>,
     pub deadline: Timestamp,
     pub authentication: Authentication,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Mark>,
     pub at: Timestamp,
 }
 
@@ -148,6 +157,8 @@ pub struct TaskEnded {
     pub ending: Ending,
     pub usage: Usage,
     pub authentication: Authentication,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Mark>,
     pub at: Timestamp,
 }
 
@@ -202,7 +213,8 @@ pub struct Refused {
 }
 
 /// How sure it was who opened a session or sent a task. Who uses it or asks about it must be as
-/// sure.
+/// sure, and where that was no more than a token or certificate that anybody may hold, must show the
+/// same: its mark stands beside, as `shown`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Authentication {

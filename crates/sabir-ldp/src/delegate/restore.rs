@@ -1,6 +1,7 @@
 //! A delegate from its records, and the records of a delegate.
 
-use super::record::{Ending, Record, Seen, TaskEnded, TaskKey, TaskUpdated};
+use super::claim::Claim;
+use super::record::{Ending, Record, Seen, TaskKey, TaskUpdated};
 use super::sessions::{Past, SessionState};
 use super::tasks::{Known, Running};
 use super::{Delegate, DelegateSettings};
@@ -46,8 +47,9 @@ impl Delegate {
     pub fn snapshot(&self) -> Vec<Record> {
         let mut records = Vec::new();
         for (id, past) in self.sessions.all_past() {
-            let (session, owner, how) = (id.clone(), past.owner.clone(), past.how);
-            records.push(Record::SessionEnded { session, owner, how, at: self.now });
+            let Past { owner, how, shown } = past;
+            let (session, owner, how, shown) = (id.clone(), owner.clone(), *how, *shown);
+            records.push(Record::SessionEnded { session, owner, how, shown, at: self.now });
         }
         for (id, session) in self.sessions.all() {
             let opened = session.opened(id);
@@ -66,8 +68,9 @@ impl Delegate {
         } else if !marks.is_empty() {
             records.push(Record::Faded { marks });
         }
-        for (key, Known { digest, authentication }) in self.tasks.all_ended() {
-            records.push(Record::Known { key: key.clone(), digest, authentication });
+        for (key, Known { digest, claim }) in self.tasks.all_ended() {
+            let Claim { authentication, shown } = claim;
+            records.push(Record::Known { key: key.clone(), digest, authentication, shown });
         }
         for running in self.tasks.all_running() {
             records.push(Record::Started(Box::new(running.started.clone())));
@@ -108,9 +111,9 @@ impl Delegate {
                     session.keys = keys;
                 }
             }
-            Record::SessionEnded { session, owner, how, .. } => {
+            Record::SessionEnded { session, owner, how, shown, .. } => {
                 self.sessions.end(&session, how, limits);
-                self.sessions.bury(session, Past { owner, how }, limits);
+                self.sessions.bury(session, Past { owner, how, shown }, limits);
             }
             // A record that is read twice must not count twice.
             Record::Started(started) if self.tasks.find(&started.key).is_some() => {}
@@ -134,12 +137,13 @@ impl Delegate {
                     session.end_task(&ended.key.id, ended.usage, ended.at, limits);
                 }
                 if self.tasks.end(&ended.key, limits).is_none() {
-                    let TaskEnded { key, digest, authentication, .. } = *ended;
-                    self.tasks.know(key, Known { digest, authentication }, limits);
+                    let known = Known { digest: ended.digest, claim: ended.claim() };
+                    self.tasks.know(ended.key, known, limits);
                 }
             }
-            Record::Known { key, digest, authentication } => {
-                self.tasks.know(key, Known { digest, authentication }, limits);
+            Record::Known { key, digest, authentication, shown } => {
+                let claim = Claim { authentication, shown };
+                self.tasks.know(key, Known { digest, claim }, limits);
             }
             Record::Faded { marks } => {
                 marks.into_iter().for_each(|mark| self.tasks.fade(mark, limits));

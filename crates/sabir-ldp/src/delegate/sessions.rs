@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::record::{Authentication, HowEnded, KeptKeys, Opened};
+use super::claim::Claim;
+use super::record::{HowEnded, KeptKeys, Opened};
 use super::{DelegateLimits, Usage};
 use crate::id::{DelegateId, SessionId, TaskId};
 use crate::mode::PayloadMode;
 use crate::time::Timestamp;
+use crate::trust::Mark;
 
 #[derive(Debug)]
 pub(super) struct Session {
@@ -19,7 +21,7 @@ pub(super) struct Session {
     pub(super) fallback_chain: Vec<PayloadMode>,
     ttl_ms: u64,
     pub(super) keys: Option<KeptKeys>,
-    pub(super) authentication: Authentication,
+    pub(super) claim: Claim,
     pub(super) state: SessionState,
     last_used: Timestamp,
     /// When the table looks at it next. Not moved on every use: a session that was used is looked at
@@ -101,7 +103,8 @@ impl Session {
             fallback_chain: self.fallback_chain.clone(),
             ttl_ms: self.ttl_ms,
             keys: self.keys.clone(),
-            authentication: self.authentication,
+            authentication: self.claim.authentication,
+            shown: self.claim.shown,
             at: self.last_used,
             spent: self.spent,
             history: self.history.iter().cloned().collect(),
@@ -114,6 +117,7 @@ impl Session {
 pub(super) struct Past {
     pub(super) owner: DelegateId,
     pub(super) how: HowEnded,
+    pub(super) shown: Option<Mark>,
 }
 
 #[derive(Debug, Default)]
@@ -162,6 +166,7 @@ impl Sessions {
         self.remove(&opened.session);
         let wakes_at = opened.at.plus_millis(opened.ttl_ms);
         let session = Session {
+            claim: opened.claim(),
             owner: opened.owner,
             domain: opened.domain,
             mode: opened.mode,
@@ -169,7 +174,6 @@ impl Sessions {
             fallback_chain: opened.fallback_chain,
             ttl_ms: opened.ttl_ms,
             keys: opened.keys,
-            authentication: opened.authentication,
             state: SessionState::Active,
             last_used: opened.at,
             wakes_at,
@@ -216,7 +220,8 @@ impl Sessions {
     /// Ends a session, and remembers how for a while.
     pub(super) fn end(&mut self, id: &SessionId, how: HowEnded, limits: &DelegateLimits) {
         let Some(session) = self.remove(id) else { return };
-        self.bury(id.clone(), Past { owner: session.owner, how }, limits);
+        let Session { owner, claim, .. } = session;
+        self.bury(id.clone(), Past { owner, how, shown: claim.shown }, limits);
     }
 
     pub(super) fn bury(&mut self, id: SessionId, past: Past, limits: &DelegateLimits) {

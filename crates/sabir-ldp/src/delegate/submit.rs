@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::answers::Asker;
+use super::claim::Claim;
 use super::message::Admitted;
 use super::record::{Record, TaskDigest, TaskKey, TaskStarted};
 use super::sessions::SessionState;
@@ -50,6 +51,7 @@ impl Delegate {
         let deadline = agreed.map_or(longest, |deadline| deadline.at.min(longest));
         let Some(session) = self.sessions.find_mut(&session_id) else { return Ok(()) };
         session.running.insert(key.id.clone());
+        let Claim { authentication, shown } = asker.proof.claim();
         let started = TaskStarted {
             key: key.clone(),
             session: session_id.clone(),
@@ -59,7 +61,8 @@ impl Delegate {
             contract: submission.contract.clone(),
             delegation_path: path.clone(),
             deadline,
-            authentication: asker.authentication,
+            authentication,
+            shown,
             at: self.now,
         };
         let order = TaskOrder {
@@ -106,7 +109,7 @@ impl Delegate {
         moment: &mut Moment,
     ) -> Result<(), Declined> {
         let Some(known) = self.tasks.find(&key).map(Task::known) else { return Ok(()) };
-        if known.digest != digest || asker.authentication < known.authentication {
+        if known.digest != digest || !asker.proof.covers(known.claim) {
             return Err(id_is_taken());
         }
         self.wait_for(key, asker, moment);

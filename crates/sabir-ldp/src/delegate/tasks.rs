@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use super::answers::Asker;
-use super::record::{Authentication, TaskDigest, TaskKey, TaskStarted};
+use super::claim::Claim;
+use super::record::{TaskDigest, TaskKey, TaskStarted};
 use super::{DelegateLimits, Finished, RequestId, TaskOrder, Usage};
 use crate::contract::{FailurePolicy, Violation};
 use crate::envelope::{Body, TaskState, Update};
@@ -24,7 +25,7 @@ pub(super) enum Task {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     pub(super) digest: TaskDigest,
-    pub(super) authentication: Authentication,
+    pub(super) claim: Claim,
 }
 
 impl Task {
@@ -61,7 +62,7 @@ impl Update {
 
 impl TaskStarted {
     fn known(&self) -> Known {
-        Known { digest: self.digest, authentication: self.authentication }
+        Known { digest: self.digest, claim: self.claim() }
     }
 }
 

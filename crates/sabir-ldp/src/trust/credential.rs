@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::hex;
+use crate::value::HexBytes;
 
 /// The way that a message came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,32 @@ pub enum Credential {
     Token(Fingerprint),
     Certificate(Fingerprint),
 }
+
+/// Which token or certificate that anybody may hold was shown, and for which domain. It tells two
+/// holders apart and is no way back to what they hold, so that it can stand in a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark(pub HexBytes<16>);
+
+impl Mark {
+    pub(super) fn of(credential: Credential, domain: &str) -> Self {
+        let (kind, fingerprint) = match credential {
+            Credential::Token(fingerprint) => ("token", fingerprint),
+            Credential::Certificate(fingerprint) => ("certificate", fingerprint),
+        };
+        let mut hash = Sha256::new();
+        for part in [MARK_LABEL.as_bytes(), kind.as_bytes(), domain.as_bytes(), &fingerprint.0] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        let hash: [u8; 32] = hash.finalize().into();
+        let mut mark = [0; 16];
+        mark.copy_from_slice(&hash[..16]);
+        Self(HexBytes(mark))
+    }
+}
+
+/// Says what is hashed, and in which version.
+const MARK_LABEL: &str = "sabir-ldp-v1/holder";
 
 /// The SHA-256 hash of a bearer token or of a certificate. Two are compared in constant time.
 #[derive(Clone, Copy)]

@@ -6,6 +6,7 @@ mod delegate_records;
 mod delegate_sessions;
 mod delegate_tasks;
 mod envelopes;
+mod holders;
 mod hostile;
 mod independent;
 mod initiator;

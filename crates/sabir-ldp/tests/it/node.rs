@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 /// When tests begin.
 pub(crate) const START: u64 = 1_794_830_400_000;
 
+pub(crate) const LOOPBACK: Channel = Channel { origin: Origin::Loopback, credential: None };
+
 pub(crate) const NODE: &str = "ldp:delegate:harbor";
 pub(crate) const CALLER: &str = "ldp:delegate:caller";
 
@@ -23,6 +25,8 @@ pub(crate) struct Node {
     pub(crate) delegate: Delegate,
     pub(crate) trust: Trust,
     pub(crate) identity: SigningKey,
+    /// The way that messages come.
+    pub(crate) channel: Channel,
     pub(crate) now: u64,
     pub(crate) records: Vec<Record>,
     pub(crate) started: Vec<TaskOrder>,
@@ -102,6 +106,7 @@ impl Node {
             delegate,
             trust: trust(),
             identity: SigningKey::from_seed(&[7; 32]),
+            channel: LOOPBACK,
             now,
             records,
             started: Vec::new(),
@@ -138,9 +143,8 @@ impl Node {
     }
 
     pub(crate) fn recognise(&mut self, received: &Received) -> Result<Standing, Declined> {
-        let channel = Channel { origin: Origin::Loopback, credential: None };
         let key = self.delegate.session_key(received);
-        let standing = self.trust.recognise(received, channel, key.as_ref())?;
+        let standing = self.trust.recognise(received, self.channel, key.as_ref())?;
         if let sabir_ldp::Means::FirstUse(key) = standing.means {
             self.trust.pin(&standing.delegate_id, key)?;
         }

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 use sabir_ldp::{
-    Basis, Channel, Credential, DelegateId, Fingerprint, Handshake, Holder, Means, Nonce, Origin,
-    Peer, Proposal, Received, Refusal, SessionKeys, ShareSecret, SharedSecret, SignaturePolicy,
-    SignedMessage, Signer, SigningBytes, SigningKey, Standing, Trust, TrustDomain, TrustFault,
-    sign_fields,
+    Backing, Basis, Channel, Credential, DelegateId, Fingerprint, Handshake, Holder, Means, Nonce,
+    Origin, Peer, Proposal, Received, Refusal, SessionKeys, ShareSecret, SharedSecret,
+    SignaturePolicy, SignedMessage, Signer, SigningBytes, SigningKey, Standing, Trust, TrustDomain,
+    TrustFault, sign_fields,
 };
 use serde_json::{Value, json};
 
@@ -200,6 +200,7 @@ fn open(
         means: Means::PinnedKey,
         origin,
         bound_domain: bound.map(str::to_owned),
+        backing: Backing::Nothing,
     };
     match trust.may_open(&proposal(asserted, required), &standing) {
         Ok(admission) => match admission.basis {

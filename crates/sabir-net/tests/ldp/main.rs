@@ -5,6 +5,7 @@
 
 mod crowd;
 mod doors;
+mod holders;
 mod http2;
 mod limits;
 mod openapi;

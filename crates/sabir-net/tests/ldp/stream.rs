@@ -8,7 +8,7 @@ use crate::wire::{Wire, posted};
 use crate::world::{World, hello, open_session, say, submit, until};
 
 /// An event stream, event by event.
-struct Events {
+pub(crate) struct Events {
     wire: Wire,
     text: String,
     /// Comments, which keep the connection alive.
@@ -16,16 +16,25 @@ struct Events {
 }
 
 #[derive(Debug, PartialEq)]
-struct Event {
-    id: u64,
-    data: Value,
+pub(crate) struct Event {
+    pub(crate) id: u64,
+    pub(crate) data: Value,
 }
 
 impl Events {
     async fn open(world: &World, message: &str, after: Option<u64>) -> Self {
+        Self::open_with(world, "", message, after).await
+    }
+
+    pub(crate) async fn open_with(
+        world: &World,
+        headers: &str,
+        message: &str,
+        after: Option<u64>,
+    ) -> Self {
         let mut wire = world.wire().await;
         let after = after.map(|id| format!("last-event-id: {id}\r\n")).unwrap_or_default();
-        let headers = format!("accept: text/event-stream\r\n{after}");
+        let headers = format!("accept: text/event-stream\r\n{headers}{after}");
         wire.send(posted("/ldp/stream", &headers, message)).await;
         let head = wire.head().await;
         assert_eq!(head.status, 200);
@@ -34,7 +43,7 @@ impl Events {
         Self { wire, text: String::new(), signs: 0 }
     }
 
-    async fn next(&mut self) -> Option<Event> {
+    pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
             while let Some((event, rest)) = self.text.split_once("\n\n") {
                 let event = read(event);
@@ -48,7 +57,7 @@ impl Events {
         }
     }
 
-    async fn all(mut self) -> Vec<Event> {
+    pub(crate) async fn all(mut self) -> Vec<Event> {
         let mut all = Vec::new();
         while let Some(event) = self.next().await {
             all.push(event);

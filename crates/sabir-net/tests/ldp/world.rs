@@ -14,7 +14,7 @@ use sabir_ldp::{
     SignaturePolicy, SigningKey, SkillName, TaskOrder, Timestamp, Trust, TrustDomain,
 };
 use sabir_net::{LdpLimits, LdpOptions, LdpServer};
-use sabir_store::{Reader, Store};
+use sabir_store::{Reader, Store, StoreError};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -48,26 +48,40 @@ impl World {
     }
 
     pub(crate) async fn with(options: LdpOptions) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let (steps, allowed) = watch::channel(0);
-        let node = node(&home, allowed, &[]).await;
-        Self::serve(home, steps, node, options).await
+        Self::held(options, Vec::new()).await
     }
 
     /// The node knows these certificates.
     pub(crate) async fn certified(options: LdpOptions, known: &[Fingerprint]) -> Self {
+        let domain = || "default".to_owned();
+        let certificates = known.iter().map(|known| Credential::Certificate(*known));
+        let holders = certificates.map(|credential| Holder { domain: domain(), credential });
+        Self::held(options, holders.collect()).await
+    }
+
+    /// The node knows what these hold.
+    pub(crate) async fn held(options: LdpOptions, holders: Vec<Holder>) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let (steps, allowed) = watch::channel(0);
-        let node = node(&home, allowed, known).await;
-        Self::serve(home, steps, node, options).await
+        Self::serve(home, watch::channel(0).0, options, holders).await
+    }
+
+    /// Ends the server and the node, and starts both again in the same home.
+    pub(crate) async fn restart(self, options: LdpOptions, holders: Vec<Holder>) -> Self {
+        let Self { stop, serving, node, home, steps, .. } = self;
+        stop.cancel();
+        serving.await.unwrap();
+        node.stop().await;
+        drop(node);
+        Self::serve(home, steps, options, holders).await
     }
 
     async fn serve(
         home: TempDir,
         steps: watch::Sender<u64>,
-        node: Node,
         options: LdpOptions,
+        holders: Vec<Holder>,
     ) -> Self {
+        let node = node(&home, steps.subscribe(), holders).await;
         let here = "127.0.0.1:0".parse().unwrap();
         let server = LdpServer::bind(vec![here], options).await.unwrap();
         let address = server.listening()[0].address.parse().unwrap();
@@ -108,7 +122,7 @@ impl World {
     }
 }
 
-async fn node(home: &TempDir, steps: watch::Receiver<u64>, known: &[Fingerprint]) -> Node {
+async fn node(home: &TempDir, steps: watch::Receiver<u64>, holders: Vec<Holder>) -> Node {
     let names = ["echo", "steps"].map(|name| SkillName::new(name).unwrap());
     let card = IdentityCard {
         delegate_id: DelegateId::new("ldp:delegate:harbor").unwrap(),
@@ -129,19 +143,35 @@ async fn node(home: &TempDir, steps: watch::Receiver<u64>, known: &[Fingerprint]
         metadata: BTreeMap::new(),
         public_key: None,
     };
-    let mut trust = Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown);
-    let certificates = known.iter().map(|known| Credential::Certificate(*known));
-    let token = Credential::Token(Fingerprint::of(TOKEN.as_bytes()));
-    for credential in certificates.chain([token]) {
-        trust.add_holder(Holder { domain: "default".to_owned(), credential });
+    let domain = TrustDomain {
+        allow_cross_domain: true,
+        trusted_peers: vec!["friends".to_owned()],
+        ..TrustDomain::closed("default")
+    };
+    let mut trust = Trust::new(domain, SignaturePolicy::WhereKnown);
+    for holder in holders.into_iter().chain([holder(TOKEN, "default")]) {
+        trust.add_holder(holder);
     }
     let mut settings = NodeSettings::new(card, trust);
     let [echo, slow] = names;
     settings.skills.insert(echo, Arc::new(Echo));
     settings.skills.insert(slow, Arc::new(Steps(steps)));
-    let store = Store::open(home.path()).unwrap();
+    // One that was there before may still be letting go of it.
+    let mut opened = None;
+    until(async || match Store::open(home.path()) {
+        Err(StoreError::InUse { .. }) => false,
+        store => opened.insert(store).is_ok(),
+    })
+    .await;
+    let store = opened.unwrap().unwrap();
     let peers = sabir_store::peers::Peers::open(home.path()).unwrap();
     Node::start(settings, store, peers, SigningKey::from_seed(&[7; 32])).await.unwrap()
+}
+
+/// Whoever holds this token.
+pub(crate) fn holder(token: &str, domain: &str) -> Holder {
+    let credential = Credential::Token(Fingerprint::of(token.as_bytes()));
+    Holder { domain: domain.to_owned(), credential }
 }
 
 /// Takes as many steps as its input says, each when it is allowed; each is an update of so many bytes.

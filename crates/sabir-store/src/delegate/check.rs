@@ -20,7 +20,9 @@ impl PeerCheck {
     pub(crate) fn new() -> Result<Self, Broken> {
         let made = Connection::open("")?;
         made.execute_batch("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;")?;
-        made.execute_batch(DELEGATE)?;
+        for tables in DELEGATE {
+            made.execute_batch(tables)?;
+        }
         made.execute_batch("BEGIN")?;
         Ok(Self { made, projector: PeerProjector::default() })
     }
@@ -37,9 +39,11 @@ impl PeerCheck {
             // An old file, in which no peer wrote; the entry would have been found above.
             return Ok(());
         }
+        let shown = tables::shown_column(found)?;
         for (table, columns, order, why) in TABLES {
-            let sql = format!("SELECT {columns} FROM {table} ORDER BY {order}");
-            compare(&self.made, found, &sql, why)?;
+            let select = |columns: &str| format!("SELECT {columns} FROM {table} ORDER BY {order}");
+            let made = (&self.made, select(columns));
+            compare(made, (found, select(&columns.replace("shown", shown))), why)?;
         }
         let sql = "SELECT 1 FROM peer_keys WHERE session NOT IN (SELECT id FROM peer_sessions)";
         if found.prepare(sql)?.exists([])? {
@@ -50,13 +54,13 @@ impl PeerCheck {
     }
 }
 
+/// Both sides with how they are read.
 fn compare(
-    made: &Connection,
-    found: &Connection,
-    sql: &str,
+    made: (&Connection, String),
+    found: (&Connection, String),
     why: &'static str,
 ) -> Result<(), Broken> {
-    let (mut made, mut found) = (made.prepare(sql)?, found.prepare(sql)?);
+    let (mut made, mut found) = (made.0.prepare(&made.1)?, found.0.prepare(&found.1)?);
     let count = made.column_count();
     let (mut made, mut found) = (made.query([])?, found.query([])?);
     let read = |row: Option<&rusqlite::Row<'_>>| -> rusqlite::Result<Option<Vec<Value>>> {
@@ -89,7 +93,7 @@ const TABLES: [(&str, &str, &str, &str); 9] = [
     ),
     (
         "peer_past_sessions",
-        "ended_seq, num, id, owner, how, ended_at_ms",
+        "ended_seq, num, id, owner, how, ended_at_ms, shown",
         "num",
         "the table of past sessions with peers does not fit what ended here",
     ),
@@ -101,7 +105,7 @@ const TABLES: [(&str, &str, &str, &str); 9] = [
     ),
     (
         "peer_tasks",
-        "ended_seq, num, owner, id, digest, authentication, place, before",
+        "ended_seq, num, owner, id, digest, authentication, place, before, shown",
         "num",
         "the table of tasks does not fit what ended here",
     ),

@@ -1,7 +1,8 @@
 //! What a record means for the tables: names, numbers and times, without what was said.
 
 use sabir_ldp::{
-    Authentication, DelegateId, HowEnded, PayloadMode, Record, SessionId, TaskKey, Timestamp, Usage,
+    Authentication, DelegateId, HowEnded, Mark, PayloadMode, Record, SessionId, TaskKey, Timestamp,
+    Usage,
 };
 
 /// In the order of the records; those without a meaning for the tables have none.
@@ -25,6 +26,7 @@ pub(crate) struct Past {
     pub(crate) session: SessionId,
     pub(crate) owner: DelegateId,
     pub(crate) how: HowEnded,
+    pub(crate) shown: Option<Mark>,
     pub(crate) at: Timestamp,
 }
 
@@ -35,6 +37,7 @@ pub(crate) struct Ended {
     pub(crate) session: SessionId,
     pub(crate) digest: [u8; 32],
     pub(crate) authentication: Authentication,
+    pub(crate) shown: Option<Mark>,
     pub(crate) usage: Usage,
     pub(crate) at: Timestamp,
 }
@@ -67,9 +70,14 @@ impl Effect {
             Record::Resumed { session, at, .. } => {
                 Self::Resumed { session: session.clone(), at: *at }
             }
-            Record::SessionEnded { session, owner, how, at } => {
-                let (session, owner) = (session.clone(), owner.clone());
-                Self::SessionEnded(Box::new(Past { session, owner, how: *how, at: *at }))
+            Record::SessionEnded { session, owner, how, shown, at } => {
+                Self::SessionEnded(Box::new(Past {
+                    session: session.clone(),
+                    owner: owner.clone(),
+                    how: *how,
+                    shown: *shown,
+                    at: *at,
+                }))
             }
             Record::Started(started) => Self::Started {
                 key: started.key.clone(),
@@ -84,6 +92,7 @@ impl Effect {
                 session: ended.session.clone(),
                 digest: ended.digest.0.0,
                 authentication: ended.authentication,
+                shown: ended.shown,
                 usage: ended.usage,
                 at: ended.at,
             })),

@@ -2,7 +2,7 @@
 //! much as that is, whatever the journal holds besides.
 
 use sabir_ldp::{
-    DelegateId, DelegateLimits, HexBytes, KeptKeys, Record, ReplayRecord, Seen, SessionId,
+    DelegateId, DelegateLimits, HexBytes, KeptKeys, Mark, Record, ReplayRecord, Seen, SessionId,
     SessionKeys, TaskDigest, TaskId, TaskKey, Timestamp,
 };
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use crate::entry::Kind;
 use crate::error::{StoreError, Tampered};
 use crate::journal::{Broken, UNREADABLE, from_sql, head_at, to_sql, walk};
 use crate::reader::Reader;
+use crate::tables::shown_column;
 
 impl Reader {
     /// Records from which `sabir_ldp::Delegate::restore` makes the delegate that wrote the journal, in
@@ -42,10 +43,11 @@ fn past_sessions(
     limits: &DelegateLimits,
     records: &mut Vec<Record>,
 ) -> Result<(), Broken> {
-    let mut statement = rows.connection.prepare_cached(
-        "SELECT id, owner, how, ended_at_ms, ended_seq FROM peer_past_sessions
+    let mut statement = rows.connection.prepare_cached(&format!(
+        "SELECT id, owner, how, ended_at_ms, ended_seq, {} FROM peer_past_sessions
          ORDER BY num DESC LIMIT ?1",
-    )?;
+        shown_column(rows.connection)?
+    ))?;
     let first = records.len();
     let mut found = statement.query([to_sql(limits.ended as u64)])?;
     while let Some(row) = found.next()? {
@@ -55,6 +57,7 @@ fn past_sessions(
                 session: SessionId::new(row.get::<_, String>(0).ok()?).ok()?,
                 owner: DelegateId::new(row.get::<_, String>(1).ok()?).ok()?,
                 how: how_from_name(row.get_ref(2).ok()?.as_str().ok()?)?,
+                shown: mark(row.get(5).ok()?),
                 at: Timestamp::from_millis(from_sql(row.get(3).ok()?)),
             })
         };
@@ -124,10 +127,11 @@ fn ended_tasks(
     limits: &DelegateLimits,
     records: &mut Vec<Record>,
 ) -> Result<(), Broken> {
-    let mut statement = rows.connection.prepare_cached(
-        "SELECT owner, id, digest, authentication, ended_seq FROM peer_tasks
+    let mut statement = rows.connection.prepare_cached(&format!(
+        "SELECT owner, id, digest, authentication, ended_seq, {} FROM peer_tasks
          ORDER BY num DESC LIMIT ?1",
-    )?;
+        shown_column(rows.connection)?
+    ))?;
     let first = records.len();
     let most = to_sql(limits.finished as u64).saturating_add(to_sql(limits.faded as u64));
     let mut marks = Vec::new();
@@ -145,6 +149,7 @@ fn ended_tasks(
                 key: key(row.get(0).ok()?, row.get(1).ok()?)?,
                 digest: TaskDigest(HexBytes(row.get(2).ok()?)),
                 authentication: authentication_from_sql(row.get(3).ok()?)?,
+                shown: mark(row.get(5).ok()?),
             })
         };
         records.push(read().ok_or(Tampered { seq, why: UNREADABLE })?);
@@ -186,6 +191,10 @@ fn running_tasks(rows: &Rows<'_>, records: &mut Vec<Record>) -> Result<(), Broke
 
 fn key(owner: String, id: String) -> Option<TaskKey> {
     Some(TaskKey { owner: DelegateId::new(owner).ok()?, id: TaskId::new(id).ok()? })
+}
+
+fn mark(column: Option<[u8; 16]>) -> Option<Mark> {
+    column.map(|bytes| Mark(HexBytes(bytes)))
 }
 
 /// Of a record, what matters here; only one kind has a `replay`.

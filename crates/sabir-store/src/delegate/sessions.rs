@@ -91,11 +91,12 @@ pub(super) fn bury(connection: &Connection, past: &Past, seq: u64) -> rusqlite::
     connection.prepare_cached("DELETE FROM peer_sessions WHERE id = ?1")?.execute([id])?;
     // An id that is used again ended where it did last.
     let mut statement = connection.prepare_cached(
-        "INSERT OR REPLACE INTO peer_past_sessions (id, owner, how, ended_at_ms, ended_seq)
-         VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT OR REPLACE INTO peer_past_sessions (id, owner, how, ended_at_ms, ended_seq, shown)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
-    let at_ms = to_sql(past.at.millis());
-    statement.execute(params![id, past.owner.as_str(), how_name(past.how), at_ms, to_sql(seq)])?;
+    let (owner, how) = (past.owner.as_str(), how_name(past.how));
+    let (at_ms, shown) = (to_sql(past.at.millis()), past.shown.map(|mark| mark.0.0));
+    statement.execute(params![id, owner, how, at_ms, to_sql(seq), shown])?;
     Ok(())
 }
 

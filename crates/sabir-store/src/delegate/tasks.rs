@@ -94,8 +94,8 @@ pub(super) fn list_ended(
     before: Option<i64>,
 ) -> rusqlite::Result<Option<i64>> {
     let mut statement = connection.prepare_cached(
-        "INSERT INTO peer_tasks (owner, id, digest, authentication, place, ended_seq, before)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (owner, id) DO NOTHING",
+        "INSERT INTO peer_tasks (owner, id, digest, authentication, place, ended_seq, before, shown)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (owner, id) DO NOTHING",
     )?;
     let inserted = statement.execute(params![
         ended.key.owner.as_str(),
@@ -105,6 +105,7 @@ pub(super) fn list_ended(
         place.map(Place::column),
         to_sql(seq),
         before,
+        ended.shown.map(|mark| mark.0.0),
     ])?;
     Ok((inserted > 0).then(|| connection.last_insert_rowid()))
 }

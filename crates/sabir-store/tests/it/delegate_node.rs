@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use sabir_ldp::{
-    Channel, Delegate, DelegateId, DelegateInput, DelegateLimits, DelegateOutput, DelegateSettings,
-    Finished, KeptKeys, Moment, Origin, Received, Record, ReplayLimits, RequestId, SessionKeys,
-    SignaturePolicy, TaskEvent, TaskKey, Timestamp, Trust, TrustDomain, Usage,
+    Channel, Credential, Delegate, DelegateId, DelegateInput, DelegateLimits, DelegateOutput,
+    DelegateSettings, Fingerprint, Finished, Holder, KeptKeys, Moment, Origin, Received, Record,
+    ReplayLimits, RequestId, SessionKeys, SignaturePolicy, TaskEvent, TaskKey, Timestamp, Trust,
+    TrustDomain, Usage,
 };
 use sabir_store::{Batch, Store, StoreError};
 use serde_json::{Value, json};
@@ -22,6 +23,8 @@ pub(crate) struct Node {
     pub(crate) records: Vec<Record>,
     pub(crate) limits: DelegateLimits,
     pub(crate) keys: Keys,
+    /// The way that messages come.
+    pub(crate) channel: Channel,
     home: PathBuf,
     trust: Trust,
     name: String,
@@ -50,8 +53,26 @@ pub(crate) fn restored(limits: &DelegateLimits, records: Vec<Record>, now: u64) 
     Delegate::restore(settings(limits), records, &mut moment)
 }
 
+/// Tokens that are for anyone.
+pub(crate) const TOKENS: [&str; 2] = ["first-token", "second-token"];
+
+pub(crate) const LOOPBACK: Channel = Channel { origin: Origin::Loopback, credential: None };
+
+fn token(text: &str) -> Credential {
+    Credential::Token(Fingerprint::of(text.as_bytes()))
+}
+
+/// From elsewhere, with this token.
+pub(crate) fn showing(text: &str) -> Channel {
+    Channel { origin: Origin::Remote, credential: Some(token(text)) }
+}
+
 fn trust() -> Trust {
-    Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown)
+    let mut trust = Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown);
+    for text in TOKENS {
+        trust.add_holder(Holder { domain: "default".to_owned(), credential: token(text) });
+    }
+    trust
 }
 
 fn settings(limits: &DelegateLimits) -> DelegateSettings {
@@ -86,6 +107,7 @@ impl Node {
             records,
             limits,
             keys: Keys::None,
+            channel: LOOPBACK,
             home: home.to_owned(),
             trust: trust(),
             name: name.to_owned(),
@@ -145,8 +167,7 @@ impl Node {
         self.next += 1;
         let request = RequestId(self.next);
         let received = Received::read(&message.to_string()).unwrap();
-        let channel = Channel { origin: Origin::Loopback, credential: None };
-        let standing = self.trust.recognise(&received, channel, None).map_err(Into::into);
+        let standing = self.trust.recognise(&received, self.channel, None).map_err(Into::into);
         let received = Box::new(received);
         self.handle(DelegateInput::Message { request, received, standing });
     }

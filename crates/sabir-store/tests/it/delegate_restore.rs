@@ -5,7 +5,7 @@ use sabir_ldp::{DelegateLimits, Record};
 use sabir_store::{Store, StoreError};
 use serde_json::json;
 
-use crate::delegate_node::{CALLER, Keys, Node, START, key, restored};
+use crate::delegate_node::{CALLER, Keys, LOOPBACK, Node, START, TOKENS, key, restored, showing};
 use crate::sample::{home, unguarded};
 
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ enum Step {
     Again,
     Wait(u32),
     Reopen,
+    /// Those who come from now on show this token, or none.
+    Show(Option<u8>),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -37,6 +39,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (0..20_000u32).prop_map(Step::Wait),
         1 => (300_000..500_000u32).prop_map(Step::Wait),
         1 => Just(Step::Reopen),
+        2 => prop::option::of(0..2u8).prop_map(Step::Show),
     ];
     prop::collection::vec(step, 1..50)
 }
@@ -67,6 +70,8 @@ fn run(mut node: Node, steps: &[Step]) -> Node {
             Step::Again => last.iter().for_each(|message| node.post(message)),
             Step::Wait(millis) => node.wait(u64::from(*millis)),
             Step::Reopen => node = node.reopen(),
+            Step::Show(None) => node.channel = LOOPBACK,
+            Step::Show(Some(number)) => node.channel = showing(TOKENS[usize::from(*number)]),
         }
     }
     node
@@ -127,6 +132,50 @@ fn what_ran_is_reported_and_stored_as_interrupted() {
     let ended = reader.peer_task_ended(&key("t-1")).unwrap().unwrap();
     assert_eq!(serde_json::to_value(&ended.ending).unwrap()["failed"]["code"], "INTERRUPTED");
     reader.verify().unwrap();
+}
+
+/// QP-J17: to whom it belongs is read back, too, and the token is nowhere.
+#[test]
+fn what_a_holder_began_is_its_own_after_a_restart() {
+    let home = home();
+    let mut node = Node::new(home.path());
+    let [one, other] = TOKENS;
+    node.channel = showing(one);
+    node.open("s-1");
+    node.open("s-2");
+    node.close("s-2", json!(false));
+    node.submit("s-1", "t-1");
+    node.finish("t-1");
+    drop(node);
+    for rebuilds in 0..2 {
+        let mut node = Node::with(home.path(), DelegateLimits::default(), &format!("m{rebuilds}"));
+        for (text, codes) in [
+            (other, ["SESSION_NOT_YOURS", "SESSION_NOT_YOURS", "TASK_NOT_FOUND"].as_slice()),
+            (one, ["SESSION_CLOSED"].as_slice()),
+        ] {
+            let reader = node.store.reader().unwrap();
+            let after = reader.verify().unwrap().entries;
+            node.channel = showing(text);
+            for session in ["s-1", "s-2", ""] {
+                let body = json!({
+                    "type": "TASK_UPDATE", "task_id": "t-1", "message": "status_query",
+                });
+                node.say(session, "text", body);
+            }
+            let refused = reader.peer_refusals(after, 10).unwrap();
+            let refused: Vec<&str> = refused.iter().map(|it| it.refused.code.as_str()).collect();
+            assert_eq!(refused, codes, "{text}");
+        }
+        node.store.rebuild().unwrap();
+        node.store.reader().unwrap().verify().unwrap();
+    }
+    let journal = Store::open(home.path()).unwrap().reader().unwrap();
+    let lines = journal.journal(sabir_store::Scope::All, 0, 100).unwrap();
+    let fingerprint = sabir_ldp::Fingerprint::of(one.as_bytes()).to_hex();
+    assert!(lines.iter().any(|line| line.body.contains("\"shown\":")));
+    for line in lines {
+        assert!(!line.body.contains(one) && !line.body.contains(&fingerprint[..16]), "{line:?}");
+    }
 }
 
 /// QP-J18: what was seen last is known, also when the clock is behind it.

@@ -59,7 +59,7 @@ fn schema(home: &Path) -> Vec<String> {
 fn every_old_version_is_opened_and_becomes_the_newest() {
     let fresh = home();
     filled(fresh.path());
-    for version in 1..=2 {
+    for version in 1..=3 {
         let home = home();
         old_store(home.path(), version);
         // Before anyone migrates it, it can be read.
@@ -75,6 +75,28 @@ fn every_old_version_is_opened_and_becomes_the_newest() {
     }
 }
 
+/// QP-J17: what an older program did for peers, before marks of holders were kept.
+#[test]
+fn a_delegate_of_an_older_program_is_read_before_and_after_it_is_migrated() {
+    let home = home();
+    let limits = crate::delegate_rows::filled(home.path());
+    let state = reader(home.path()).peer_state(&limits).unwrap();
+    let newest = schema(home.path());
+    let connection = Connection::open(home.path().join("sabir.db")).unwrap();
+    let back = "ALTER TABLE peer_tasks DROP COLUMN shown;
+                ALTER TABLE peer_past_sessions DROP COLUMN shown;
+                PRAGMA user_version = 3;";
+    connection.execute_batch(back).unwrap();
+    drop(connection);
+    assert_ne!(schema(home.path()), newest);
+    assert_eq!(reader(home.path()).peer_state(&limits).unwrap(), state);
+    reader(home.path()).verify().unwrap();
+    drop(Store::open(home.path()).unwrap());
+    assert_eq!(schema(home.path()), newest);
+    assert_eq!(reader(home.path()).peer_state(&limits).unwrap(), state);
+    reader(home.path()).verify().unwrap();
+}
+
 #[test]
 fn a_newer_store_is_left_alone() {
     let home = home();
@@ -83,7 +105,7 @@ fn a_newer_store_is_left_alone() {
     connection.execute_batch("PRAGMA user_version = 99").unwrap();
     drop(connection);
     let path = home.path().join("sabir.db");
-    let expected = StoreError::NewerSchema { path, found: 99, known: 3 };
+    let expected = StoreError::NewerSchema { path, found: 99, known: 4 };
     assert_eq!(Store::open(home.path()).unwrap_err(), expected);
     assert_eq!(Reader::open(home.path()).unwrap_err(), expected);
     assert!(expected.to_string().contains("was written by a newer sabir (schema 99"));
