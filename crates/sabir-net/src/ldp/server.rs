@@ -9,6 +9,7 @@ mod connection;
 mod door;
 mod guests;
 mod held;
+mod idle;
 mod openapi;
 mod options;
 mod rate;
