@@ -4,3 +4,4 @@ mod a2a;
 mod checks;
 mod choice;
 mod mcp;
+mod schemes;

@@ -14,5 +14,6 @@ mod slow;
 mod socket;
 mod stream;
 mod tls;
+mod together;
 mod wire;
 mod world;

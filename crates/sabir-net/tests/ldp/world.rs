@@ -48,17 +48,29 @@ impl World {
     }
 
     pub(crate) async fn with(options: LdpOptions) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let (steps, allowed) = watch::channel(0);
-        let node = node(&home, allowed, &[]).await;
-        Self::serve(home, steps, node, options).await
+        Self::trusting(options, |_| {}).await
     }
 
     /// The node knows these certificates.
     pub(crate) async fn certified(options: LdpOptions, known: &[Fingerprint]) -> Self {
+        Self::trusting(options, |trust| {
+            for known in known {
+                let credential = Credential::Certificate(*known);
+                trust.add_holder(Holder { domain: "default".to_owned(), credential });
+            }
+        })
+        .await
+    }
+
+    /// The node knows somebody besides the holder of the token.
+    pub(crate) async fn trusting(options: LdpOptions, acquaint: impl FnOnce(&mut Trust)) -> Self {
         let home = tempfile::tempdir().unwrap();
         let (steps, allowed) = watch::channel(0);
-        let node = node(&home, allowed, known).await;
+        let mut trust = Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown);
+        let credential = Credential::Token(Fingerprint::of(TOKEN.as_bytes()));
+        trust.add_holder(Holder { domain: "default".to_owned(), credential });
+        acquaint(&mut trust);
+        let node = node(&home, allowed, trust).await;
         Self::serve(home, steps, node, options).await
     }
 
@@ -108,7 +120,7 @@ impl World {
     }
 }
 
-async fn node(home: &TempDir, steps: watch::Receiver<u64>, known: &[Fingerprint]) -> Node {
+async fn node(home: &TempDir, steps: watch::Receiver<u64>, trust: Trust) -> Node {
     let names = ["echo", "steps"].map(|name| SkillName::new(name).unwrap());
     let card = IdentityCard {
         delegate_id: DelegateId::new("ldp:delegate:harbor").unwrap(),
@@ -129,12 +141,6 @@ async fn node(home: &TempDir, steps: watch::Receiver<u64>, known: &[Fingerprint]
         metadata: BTreeMap::new(),
         public_key: None,
     };
-    let mut trust = Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown);
-    let certificates = known.iter().map(|known| Credential::Certificate(*known));
-    let token = Credential::Token(Fingerprint::of(TOKEN.as_bytes()));
-    for credential in certificates.chain([token]) {
-        trust.add_holder(Holder { domain: "default".to_owned(), credential });
-    }
     let mut settings = NodeSettings::new(card, trust);
     let [echo, slow] = names;
     settings.skills.insert(echo, Arc::new(Echo));

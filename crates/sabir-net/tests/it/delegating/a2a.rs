@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::world::{World, address, request};
 
 #[derive(Clone)]
-struct Agent {
+pub(super) struct Agent {
     url: String,
     streams: bool,
     elsewhere: bool,
@@ -26,7 +26,7 @@ struct Agent {
 }
 
 impl Agent {
-    async fn start(streams: bool, elsewhere: bool) -> Self {
+    pub(super) async fn start(streams: bool, elsewhere: bool) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let agent = Self { url, streams, elsewhere, calls: Arc::default() };
@@ -38,11 +38,11 @@ impl Agent {
         agent
     }
 
-    fn address(&self) -> String {
+    pub(super) fn address(&self) -> String {
         self.url.replace("http://", "a2a://")
     }
 
-    fn calls(&self) -> Vec<String> {
+    pub(super) fn calls(&self) -> Vec<String> {
         self.calls.lock().unwrap().clone()
     }
 }
