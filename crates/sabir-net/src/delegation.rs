@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use sabir_base::text::one_line;
 use sabir_ldp::{
-    Contract, ContractId, ContractPolicy, DelegateId, ErrorCategory, FailureKind, FailurePolicy,
+    Budget, Contract, ContractId, ContractPolicy, DelegateId, ErrorCategory, FailureKind, FailurePolicy,
     GivenUp, IdentityCard, LdpError, Plan, PlanInput, PlanOutput, PlanSettings, Provenance,
     Refusal, Severity, SkillName, TaskId, TaskOutcome, Timestamp, Verdict, Violation,
 };
@@ -589,12 +589,16 @@ fn unverified(check: &Check) -> LdpError {
 }
 
 fn within_budget(request: &DelegationRequest, cost: &Cost) -> Option<bool> {
-    let tokens = request.budget.max_tokens.zip(cost.tokens).map(|(most, used)| used <= most);
-    let usd = request.budget.max_cost_usd.zip(cost.usd).map(|(most, used)| used <= most);
-    match (tokens, usd) {
-        (None, None) => None,
-        (tokens, usd) => Some(tokens.unwrap_or(true) && usd.unwrap_or(true)),
-    }
+    let Budget { max_tokens, max_cost_usd } = request.budget;
+    // Of each limit that there is: whether it was kept, if that is known.
+    let tokens = max_tokens.map(|most| cost.tokens.map(|used| used <= most));
+    let usd = max_cost_usd.map(|most| cost.usd.map(|used| used <= most));
+    let limits = [tokens, usd].into_iter().flatten();
+    limits.reduce(|one, other| match (one, other) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        (None, _) | (_, None) => None,
+    })?
 }
 
 /// A delegate says itself that it was too late, a little after it was.

@@ -73,7 +73,8 @@ pub struct Cost {
     pub tokens: Option<u64>,
     pub usd: Option<f64>,
     pub latency_ms: u64,
-    /// Whether the delegate's word is within the budget. None without a budget or without a word.
+    /// Whether the delegate's word is within the budget. None without a budget, or without a word about
+    /// something that it limits.
     pub within_budget: Option<bool>,
 }
 

@@ -319,6 +319,10 @@ fn summarize(report: &DelegationReport, notes: &mut Notes) {
     }
     let mode = report.payload_mode.map_or(String::new(), |it| format!(", as {}", it.wire_name()));
     notes.line(format_args!("cost     {cost}{mode}"));
+    let contract = report.provenance.as_ref().filter(|it| it.contract_id.is_some());
+    if contract.is_some_and(|it| it.contract_satisfied.is_none()) {
+        notes.line("budget   nobody measured whether it was kept");
+    }
     if report.checks.is_empty() && report.is_done() {
         notes.line("checked  by nobody");
     }
