@@ -33,7 +33,7 @@ pub use address::Address;
 pub use error::DelegationError;
 pub use mcp::LocalGround;
 pub use report::{
-    AttemptReport, Check, Chosen, Cost, DelegationEvent, DelegationReport, Unreachable,
+    AttemptReport, Check, CheckOutcome, Chosen, Cost, DelegationEvent, DelegationReport, Unreachable,
 };
 pub use request::{DelegationRequest, Judge, Judgement, Question, TaskInput, Verify};
 
@@ -578,8 +578,12 @@ fn nobody(chosen: &Chosen) -> LdpError {
 
 fn unverified(check: &Check) -> LdpError {
     let why = check.detail.as_deref().unwrap_or("it did not pass");
+    let code = match check.outcome {
+        CheckOutcome::NotMade => "NOT_VERIFIED",
+        CheckOutcome::Passed | CheckOutcome::Failed => "VERIFICATION_FAILED",
+    };
     LdpError {
-        code: "VERIFICATION_FAILED".to_owned(),
+        code: code.to_owned(),
         category: ErrorCategory::Quality,
         message: format!("{}: {why}", check.by),
         severity: Severity::Error,

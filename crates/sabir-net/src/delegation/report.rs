@@ -85,7 +85,19 @@ pub struct Check {
     /// Which rule, tool, delegate or person.
     pub by: String,
     pub passed: bool,
+    pub outcome: CheckOutcome,
     pub detail: Option<String>,
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOutcome {
+    Passed,
+    Failed,
+    /// It was not made: nobody answered, or nobody and nothing could be asked. That says nothing about
+    /// the result.
+    NotMade,
 }
 
 /// News of a delegation, in order.

@@ -128,8 +128,11 @@ pub struct Question {
     pub delegate: DelegateId,
 }
 
+/// What a person says, perhaps with a word about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judgement {
-    pub passed: bool,
-    pub detail: Option<String>,
+pub enum Judgement {
+    Right(Option<String>),
+    Wrong(Option<String>),
+    /// Nobody judged, for this reason. That says nothing about the result.
+    Unanswered(String),
 }

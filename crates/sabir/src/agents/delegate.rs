@@ -1,7 +1,7 @@
 //! `sabir delegate`: a task for somebody else, with progress, and at the end who did it, how they
 //! were chosen, what it cost and how it was checked.
 
-use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::io::{BufRead, IsTerminal as _, Read as _, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use futures_util::future::BoxFuture;
 use sabir_base::text::one_line;
 use sabir_ldp::{Budget, SkillName, Strategy};
 use sabir_net::{
-    Address, DelegationEvent, DelegationReport, DelegationRequest, Judge, Judgement, PlainHttp,
-    Question, TaskInput, Verify,
+    Address, CheckOutcome, DelegationEvent, DelegationReport, DelegationRequest,
+    Judge, Judgement, PlainHttp, Question, TaskInput, Verify,
 };
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -48,7 +48,7 @@ delegate's own words.
 
 Exit codes:
   0    it is done, and stood the check if there was one
-  1    it failed, or did not stand the check
+  1    it failed, did not stand the check, or could not be checked
   2    the command line or the configuration is wrong
   130  interrupted: the task was cancelled")]
 pub(crate) struct DelegateArgs {
@@ -221,9 +221,6 @@ impl DelegateArgs {
                 to: self.verifier.as_ref().map(parse).transpose()?,
                 skill: skill(&self.verifier_skill)?,
             }),
-            Some(Who::Human) if !std::io::stdin().is_terminal() => {
-                bail!("--verify human asks at a terminal, and standard input is none");
-            }
             Some(Who::Human) => Some(Verify::Human(Arc::new(AtTerminal))),
         };
         Ok(request)
@@ -327,10 +324,15 @@ fn summarize(report: &DelegationReport, notes: &mut Notes) {
         notes.line("checked  by nobody");
     }
     for check in &report.checks {
-        let passed = if check.passed { "passed" } else { "failed" };
         let detail = check.detail.as_deref().map_or(String::new(), |it| format!(": {it}"));
-        let by = one_line(&check.by, 80);
-        notes.line(format_args!("checked  {passed}, by {by}{}", one_line(&detail, 400)));
+        let (by, detail) = (one_line(&check.by, 80), one_line(&detail, 400));
+        match check.outcome {
+            CheckOutcome::Passed => notes.line(format_args!("checked  passed, by {by}{detail}")),
+            CheckOutcome::Failed => notes.line(format_args!("checked  failed, by {by}{detail}")),
+            CheckOutcome::NotMade => {
+                notes.line(format_args!("checked  by nobody: it was not verified ({by}{detail})"));
+            }
+        }
     }
 }
 
@@ -382,29 +384,42 @@ impl Judge for AtTerminal {
         let asked = format!("{:#}", question.output);
         Box::pin(async move {
             // Somebody who thinks does not hold up anybody else.
-            let answered = tokio::task::spawn_blocking(move || ask(&asked)).await;
-            answered.unwrap_or_else(|_| no("the question could not be asked"))
+            let answered = tokio::task::spawn_blocking(move || {
+                let stdin = std::io::stdin();
+                match stdin.is_terminal() {
+                    true => ask(&asked, &mut stdin.lock(), &mut std::io::stderr()),
+                    false => unanswered("standard input is no terminal, so that nobody was asked"),
+                }
+            });
+            answered.await.unwrap_or_else(|_| unanswered("the question could not be asked"))
         })
     }
 }
 
-fn ask(output: &str) -> Judgement {
-    let mut terminal = std::io::stderr();
-    let _ = write!(terminal, "{}\n\nIs this right? [y]es [n]o: ", shown(output));
-    let _ = terminal.flush();
-    let mut line = String::new();
-    if std::io::stdin().read_line(&mut line).is_err() {
-        return no("nobody answered");
+/// Asks until there is an answer, a few times.
+fn ask(output: &str, from: &mut impl BufRead, to: &mut impl Write) -> Judgement {
+    let _ = write!(to, "{}\n\n", shown(output));
+    for _ in 0..MOST_QUESTIONS {
+        let _ = write!(to, "Is this right? [y]es [n]o: ");
+        let _ = to.flush();
+        let mut line = String::new();
+        match from.take(MAX_ANSWER).read_line(&mut line) {
+            Ok(0) => return unanswered("standard input was closed"),
+            Ok(_) => {}
+            Err(_) => return unanswered("the answer could not be read"),
+        }
+        match line.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" => return Judgement::Right(None),
+            "n" | "no" => return Judgement::Wrong(None),
+            "" => return unanswered("nobody answered"),
+            _ => {}
+        }
     }
-    match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" => Judgement { passed: true, detail: None },
-        "" => no("nobody answered"),
-        _ => no("it was said to be wrong"),
-    }
+    unanswered("no answer was yes or no")
 }
 
-fn no(why: &str) -> Judgement {
-    Judgement { passed: false, detail: Some(why.to_owned()) }
+fn unanswered(why: &str) -> Judgement {
+    Judgement::Unanswered(why.to_owned())
 }
 
 fn skill(name: &str) -> anyhow::Result<SkillName> {
@@ -434,6 +449,9 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }
 
+const MOST_QUESTIONS: u32 = 3;
+/// Of what is typed as an answer.
+const MAX_ANSWER: u64 = 4096;
 /// Larger than a message may be; what is beyond is refused there.
 const MAX_INPUT: u64 = 16 << 20;
 
@@ -449,6 +467,21 @@ mod tests {
         for wrong in ["30", "s", "-1s", "1d", "", "1..5s", "999999999999999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn who_does_not_answer_has_not_refused() {
+        let asked = |typed: &str| {
+            let mut shown = Vec::new();
+            let judgement = ask("42", &mut typed.as_bytes(), &mut shown);
+            (judgement, String::from_utf8(shown).unwrap().matches("Is this right?").count())
+        };
+        assert_eq!(asked("y\n"), (Judgement::Right(None), 1));
+        assert_eq!(asked("NO\n"), (Judgement::Wrong(None), 1));
+        assert_eq!(asked("hm\nyes\n"), (Judgement::Right(None), 2));
+        assert_eq!(asked(""), (unanswered("standard input was closed"), 1));
+        assert_eq!(asked("\n"), (unanswered("nobody answered"), 1));
+        assert_eq!(asked("a\nb\nc\ny\n"), (unanswered("no answer was yes or no"), 3));
     }
 
     #[test]
