@@ -20,7 +20,7 @@ mod ws;
 
 pub use acp::serve_acp;
 pub use delegation::{
-    Address, AttemptReport, Check, CheckOutcome, Chosen, Cost, Delegation,
+    Address, AttemptOutcome, AttemptReport, Check, CheckOutcome, Chosen, Cost, Delegation,
     DelegationError, DelegationEvent, DelegationReport, DelegationRequest, Judge, Judgement,
     LocalGround, Question, TaskInput, Unreachable, Verify,
 };

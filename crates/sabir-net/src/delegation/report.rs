@@ -64,7 +64,18 @@ pub struct AttemptReport {
     pub delegate_id: DelegateId,
     pub address: String,
     pub latency_ms: u64,
+    pub outcome: AttemptOutcome,
     pub error: Option<LdpError>,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptOutcome {
+    Delivered,
+    Failed,
+    /// Somebody else, who was asked as well, had delivered; it was told to stop.
+    Stopped,
 }
 
 /// What it took. Tokens and dollars are the delegate's word; the time is ours.
@@ -135,6 +146,14 @@ pub enum DelegationEvent {
     Failed {
         delegate_id: DelegateId,
         error: LdpError,
+    },
+    /// It is asked as well: who was asked before takes longer than the hedge delay.
+    Hedging {
+        delegate_id: DelegateId,
+    },
+    /// It was told to stop, because somebody else delivered.
+    Stopped {
+        delegate_id: DelegateId,
     },
     Delivered {
         delegate_id: DelegateId,

@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use sabir_base::text::one_line;
 use sabir_ldp::{Budget, SkillName, Strategy};
 use sabir_net::{
-    Address, CheckOutcome, DelegationEvent, DelegationReport, DelegationRequest,
+    Address, AttemptOutcome, CheckOutcome, DelegationEvent, DelegationReport, DelegationRequest,
     Judge, Judgement, PlainHttp, Question, TaskInput, Verify,
 };
 use serde_json::Value;
@@ -86,6 +86,10 @@ pub(crate) struct DelegateArgs {
     #[arg(long, value_name = "N", default_value = "3",
         value_parser = clap::value_parser!(u8).range(1..))]
     attempts: u8,
+    /// When the first delegate has not finished after this time, ask the next one as well: the first
+    /// result counts, and the other one is told to stop. Whatever the task does may be done twice
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    hedge: Option<Duration>,
     /// Who checks the result, besides who made it
     #[arg(long, value_enum, value_name = "WHO")]
     verify: Option<Who>,
@@ -210,6 +214,10 @@ impl DelegateArgs {
         request.budget = Budget { max_tokens: self.budget_tokens, max_cost_usd: self.budget_usd };
         request.deadline = self.deadline;
         request.attempts = self.attempts.into();
+        request.hedge_after = self.hedge;
+        if self.hedge.is_some() && self.attempts == 1 {
+            bail!("--hedge asks a second delegate, and --attempts 1 allows one");
+        }
         request.verify = match self.verify {
             None => None,
             Some(Who::Rule) => Some(self.rule()?),
@@ -307,6 +315,11 @@ fn summarize(report: &DelegationReport, notes: &mut Notes) {
     if !report.chosen.why.is_empty() {
         notes.line(format_args!("chosen   {}", one_line(&report.chosen.why, 400)));
     }
+    let stopped = report.attempts.iter().filter(|it| it.outcome == AttemptOutcome::Stopped);
+    for attempt in stopped {
+        let who = one_line(attempt.delegate_id.as_str(), 80);
+        notes.line(format_args!("stopped  {who}, which was asked as well"));
+    }
     let mut cost = format!("{:.1} s", report.cost.latency_ms as f64 / 1000.0);
     if let Some(tokens) = report.cost.tokens {
         cost += &format!(", {tokens} tokens");
@@ -364,6 +377,12 @@ fn tell(event: &DelegationEvent, notes: &mut Notes) {
         DelegationEvent::Failed { delegate_id, error } => {
             let (code, message) = (one_line(&error.code, 80), one_line(&error.message, 300));
             notes.line(format_args!("{} failed: {code}: {message}", id(delegate_id)));
+        }
+        DelegationEvent::Hedging { delegate_id } => {
+            notes.line(format_args!("that takes long: {} is asked as well", id(delegate_id)));
+        }
+        DelegationEvent::Stopped { delegate_id } => {
+            notes.line(format_args!("{} was told to stop", id(delegate_id)));
         }
         DelegationEvent::Checking { by } => {
             notes.line(format_args!("checking by {}", one_line(by, 80)))
