@@ -113,6 +113,8 @@ impl Engine {
         // A patch that a crash left half done is taken back before anyone looks at the files.
         let recovered = Mutex::new(crate::files::recover(&home.join(PATCH_JOURNAL))?);
         let (clients, open) = (HttpClients::default(), Mutex::default());
+        // Servers of tools are other programs, too.
+        let mcp = mcp.withholding(runner.withheld().iter().cloned());
         let servers = Servers::new(mcp, defaults.cwd.clone(), runner.helper().to_owned());
         let key_files = KeyFiles::new(providers.key_files().chain(key_files));
         let shared = Shared {

@@ -73,7 +73,7 @@ impl Mcp {
         directory: &Path,
         helper: PathBuf,
     ) -> Self {
-        let environment = Environment::new(environment);
+        let environment = Environment::new(environment, config.withheld);
         let board = Arc::new(Board::new());
         let stop = CancellationToken::new();
         // From here on, so that a start that is given up halfway ends what it began.

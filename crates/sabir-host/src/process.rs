@@ -183,6 +183,10 @@ impl Runner {
         self
     }
 
+    pub(crate) fn withheld(&self) -> &[String] {
+        &self.withheld
+    }
+
     /// Refuses the network to every confined command: this program listens where each could reach
     /// it, and asks for no token.
     #[must_use]

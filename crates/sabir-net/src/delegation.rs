@@ -5,6 +5,7 @@ mod a2a;
 mod address;
 mod book;
 mod candidates;
+mod course;
 mod error;
 mod foreign;
 mod ldp;
@@ -20,9 +21,9 @@ use std::time::Duration;
 
 use sabir_base::text::one_line;
 use sabir_ldp::{
-    Contract, ContractId, ContractPolicy, DelegateId, ErrorCategory, FailureKind, FailurePolicy,
-    GivenUp, IdentityCard, LdpError, Plan, PlanInput, PlanOutput, PlanSettings, Provenance,
-    Refusal, Severity, SkillName, TaskId, TaskOutcome, Timestamp, Verdict, Violation,
+    Budget, Contract, ContractId, ContractPolicy, ErrorCategory, FailurePolicy, IdentityCard,
+    LdpError, Provenance, Refusal, Severity, SkillName, TaskId, TaskOutcome, Timestamp, Verdict,
+    Violation,
 };
 use sabir_store::peers::{DelegationStatus, Peers};
 use serde_json::Value;
@@ -33,12 +34,14 @@ pub use address::Address;
 pub use error::DelegationError;
 pub use mcp::LocalGround;
 pub use report::{
-    AttemptReport, Check, Chosen, Cost, DelegationEvent, DelegationReport, Unreachable,
+    AttemptOutcome, AttemptReport, Check, CheckOutcome, Chosen, Cost, DelegationEvent,
+    DelegationReport, Unreachable,
 };
 pub use request::{DelegationRequest, Judge, Judgement, Question, TaskInput, Verify};
 
-use candidates::{Candidate, Candidates, Ranking};
-use remote::{Job, News, Product, Remote};
+use candidates::{Candidates, Ranking};
+use course::{Course, Delivery};
+use remote::{Job, Product, Remote};
 use verify::{Checked, Claim};
 
 use crate::ldp::client::{Client, NewPin, moment, now};
@@ -176,177 +179,21 @@ impl Delegation {
         })
     }
 
-    /// Tries one after the other until somebody delivers.
-    async fn try_all(
-        &self,
-        course: &Course<'_>,
-        order: Vec<DelegateId>,
-        report: &mut DelegationReport,
-    ) -> Result<(), DelegationError> {
-        let Course { request, candidates, job, stop, .. } = course;
-        let deadline = deadline_of(job);
-        let settings =
-            PlanSettings { attempts: request.attempts.max(1), hedge_after_ms: None, deadline };
-        let mut plan = Plan::new(order, settings);
-        let mut delivered = None;
-        plan.handle(PlanInput::Begin, now());
-        while let Some(output) = plan.poll_output() {
-            match output {
-                PlanOutput::Start { delegate } => {
-                    let Some(candidate) = candidates.by_id(&delegate) else { continue };
-                    let attempt = self.attempt(candidate, course, report).await?;
-                    match attempt {
-                        Ok(product) => {
-                            delivered = Some((candidate, product));
-                            plan.handle(PlanInput::Finished { delegate }, now());
-                        }
-                        Err(error) => {
-                            let failure = match stop.is_cancelled() {
-                                true => FailureKind::Final,
-                                false => FailureKind::of(&error),
-                            };
-                            report.error = Some(error);
-                            plan.handle(PlanInput::Failed { delegate, failure }, now());
-                        }
-                    }
-                }
-                PlanOutput::Done { .. } => report.error = None,
-                PlanOutput::GiveUp { why } => {
-                    if why == GivenUp::DeadlinePassed && report.error.is_none() {
-                        report.error = Some(too_late());
-                    }
-                }
-                // One at a time: nobody is stopped for another, and nothing is waited for.
-                PlanOutput::Stop { .. } | PlanOutput::WakeAt { .. } => {}
-            }
-        }
-        if let Some((candidate, product)) = delivered {
-            self.take(candidate, product, course, report).await?;
-        }
-        Ok(())
-    }
-
-    /// One delegate's turn. What came of it is evidence, unless it was stopped by us; a result counts
-    /// once it was checked.
-    async fn attempt(
-        &self,
-        candidate: &Candidate,
-        course: &Course<'_>,
-        report: &mut DelegationReport,
-    ) -> Result<Result<Product, LdpError>, DelegationError> {
-        let Course { events, .. } = course;
-        let delegate_id = candidate.card.delegate_id.clone();
-        let address = candidate.address.to_string();
-        let trying =
-            DelegationEvent::Trying { delegate_id: delegate_id.clone(), address: address.clone() };
-        tell(events, trying).await;
-        let began = now();
-        book::started(self.peers(), &delegate_id, began).await?;
-        let outcome = self.perform(candidate, course, report).await;
-        let latency_ms = now().distance_millis(began);
-        report.delegate_id = Some(delegate_id.clone());
-        report.address = Some(address.clone());
-        let error = outcome.as_ref().err().cloned();
-        let attempt =
-            AttemptReport { delegate_id: delegate_id.clone(), address, latency_ms, error };
-        report.attempts.push(attempt);
-        if let Err(error) = &outcome {
-            let (delegate_id, error) = (delegate_id.clone(), error.clone());
-            tell(events, DelegationEvent::Failed { delegate_id, error }).await;
-        }
-        if let Err(error) = &outcome
-            && !course.stop.is_cancelled()
-        {
-            let outcome = TaskOutcome {
-                delegate: delegate_id,
-                skill: course.job.skill.clone(),
-                at: now(),
-                verdict: Verdict::of_failure(error),
-                latency_ms: None,
-                cost_usd: None,
-            };
-            book::record(self.peers(), outcome).await?;
-        }
-        Ok(outcome)
-    }
-
-    async fn perform(
-        &self,
-        candidate: &Candidate,
-        course: &Course<'_>,
-        report: &mut DelegationReport,
-    ) -> Result<Product, LdpError> {
-        let Course { request, job, events, stop, .. } = course;
-        let domain = request.trust_domain.as_deref();
-        let reached = self.reach(candidate, domain, (events, &mut report.pinned_keys));
-        let remote = within(deadline_of(job), stop, reached).await.flatten()?;
-        let own_stop = stop.child_token();
-        let (news, told) = mpsc::channel(64);
-        let work = async {
-            let performed = remote.perform(job, &news, &own_stop).await;
-            drop(news);
-            performed
-        };
-        let pass_on = pass_on(told, &candidate.card.delegate_id, events);
-        let grace = if remote.keeps_deadlines() { GRACE } else { Duration::ZERO };
-        let late = until(deadline_of(job), grace);
-        let mut work = std::pin::pin!(async { tokio::join!(work, pass_on).0 });
-        let performed = tokio::select! {
-            performed = &mut work => performed,
-            () = late => {
-                own_stop.cancel();
-                // It may have been done at the last moment, and that is too late.
-                let _ = work.await;
-                Err(too_late())
-            }
-        };
-        if candidate.remote.is_none() {
-            remote.close().await;
-        }
-        // Done or not, after the deadline it is worth nothing.
-        match deadline_of(job) {
-            Some(deadline) if performed.is_ok() && now() > deadline => Err(too_late()),
-            _ => performed,
-        }
-    }
-
-    /// The connection to a candidate: the one that is there, or another.
-    async fn reach(
-        &self,
-        candidate: &Candidate,
-        domain: Option<&str>,
-        (events, pinned_keys): (&mpsc::Sender<DelegationEvent>, &mut Vec<NewPin>),
-    ) -> Result<Arc<dyn Remote>, LdpError> {
-        if let Some(remote) = &candidate.remote {
-            return Ok(Arc::clone(remote));
-        }
-        let (remote, pinned) = self.open(&candidate.address, domain).await?;
-        if let Some(pinned) = pinned {
-            tell(events, DelegationEvent::KeyPinned(pinned.clone())).await;
-            pinned_keys.push(pinned);
-        }
-        if remote.card().delegate_id != candidate.card.delegate_id {
-            let (known, now) = (&candidate.card.delegate_id, &remote.card().delegate_id);
-            let why = format!("{known} was expected there, and {now} answers");
-            remote.close().await;
-            return Err(Refusal::WrongRecipient.error(why));
-        }
-        Ok(remote)
-    }
-
     /// Takes a result, checks it as the request says, and counts it.
     async fn take(
         &self,
-        candidate: &Candidate,
-        product: Product,
+        delivery: Delivery<'_>,
         course: &Course<'_>,
         report: &mut DelegationReport,
     ) -> Result<(), DelegationError> {
         let Course { request, job, events, stop, .. } = course;
+        let Delivery { candidate, product, latency_ms } = delivery;
         let Product { output, mut provenance, mode, signed_record } = product;
         let delegate = &candidate.card.delegate_id;
         tell(events, DelegationEvent::Delivered { delegate_id: delegate.clone() }).await;
-        let latency = report.attempts.last().map(|attempt| attempt.latency_ms);
+        report.delegate_id = Some(delegate.clone());
+        report.address = Some(candidate.address.to_string());
+        report.error = None;
         let mut verdict = Verdict::Finished;
         if let Some(error) = broken_contract(job, &provenance, &output) {
             verdict = Verdict::of_failure(&error);
@@ -371,7 +218,7 @@ impl Delegation {
             }
             report.checks.push(check);
         }
-        provenance.latency_ms = provenance.latency_ms.or(latency);
+        provenance.latency_ms = provenance.latency_ms.or(Some(latency_ms));
         report.cost.tokens = provenance.tokens_used;
         report.cost.usd = provenance.cost_usd;
         if !stop.is_cancelled() {
@@ -380,7 +227,7 @@ impl Delegation {
                 skill: job.skill.clone(),
                 at: now(),
                 verdict,
-                latency_ms: latency,
+                latency_ms: Some(latency_ms),
                 cost_usd: provenance.cost_usd,
             };
             book::record(self.peers(), outcome).await?;
@@ -463,40 +310,9 @@ impl Delegation {
     }
 }
 
-/// What stays the same while one after the other is tried.
-struct Course<'a> {
-    request: &'a DelegationRequest,
-    candidates: &'a Candidates,
-    job: &'a Job,
-    events: &'a mpsc::Sender<DelegationEvent>,
-    stop: &'a CancellationToken,
-}
-
 /// Tells whoever listens; that nobody does is their business.
 async fn tell(events: &mpsc::Sender<DelegationEvent>, event: DelegationEvent) {
     let _ = events.send(event).await;
-}
-
-async fn pass_on(
-    mut told: mpsc::Receiver<News>,
-    delegate: &DelegateId,
-    events: &mpsc::Sender<DelegationEvent>,
-) {
-    while let Some(news) = told.recv().await {
-        let delegate_id = delegate.clone();
-        let event = match news {
-            News::Opened { session, mode } => {
-                DelegationEvent::SessionOpened { delegate_id, session, mode }
-            }
-            News::Progress(update) => DelegationEvent::Progress {
-                delegate_id,
-                progress: update.progress,
-                message: update.message,
-                state: update.state,
-            },
-        };
-        tell(events, event).await;
-    }
 }
 
 fn deadline_of(job: &Job) -> Option<Timestamp> {
@@ -578,8 +394,12 @@ fn nobody(chosen: &Chosen) -> LdpError {
 
 fn unverified(check: &Check) -> LdpError {
     let why = check.detail.as_deref().unwrap_or("it did not pass");
+    let code = match check.outcome {
+        CheckOutcome::NotMade => "NOT_VERIFIED",
+        CheckOutcome::Passed | CheckOutcome::Failed => "VERIFICATION_FAILED",
+    };
     LdpError {
-        code: "VERIFICATION_FAILED".to_owned(),
+        code: code.to_owned(),
         category: ErrorCategory::Quality,
         message: format!("{}: {why}", check.by),
         severity: Severity::Error,
@@ -589,13 +409,14 @@ fn unverified(check: &Check) -> LdpError {
 }
 
 fn within_budget(request: &DelegationRequest, cost: &Cost) -> Option<bool> {
-    let tokens = request.budget.max_tokens.zip(cost.tokens).map(|(most, used)| used <= most);
-    let usd = request.budget.max_cost_usd.zip(cost.usd).map(|(most, used)| used <= most);
-    match (tokens, usd) {
-        (None, None) => None,
-        (tokens, usd) => Some(tokens.unwrap_or(true) && usd.unwrap_or(true)),
-    }
+    let Budget { max_tokens, max_cost_usd } = request.budget;
+    // Of each limit that there is: whether it was kept, if that is known.
+    let tokens = max_tokens.map(|most| cost.tokens.map(|used| used <= most));
+    let usd = max_cost_usd.map(|most| cost.usd.map(|used| used <= most));
+    let limits = [tokens, usd].into_iter().flatten();
+    limits.reduce(|one, other| match (one, other) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        (None, _) | (_, None) => None,
+    })?
 }
-
-/// A delegate says itself that it was too late, a little after it was.
-const GRACE: Duration = Duration::from_secs(2);

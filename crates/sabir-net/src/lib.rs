@@ -20,9 +20,9 @@ mod ws;
 
 pub use acp::serve_acp;
 pub use delegation::{
-    Address, AttemptReport, Check, Chosen, Cost, Delegation, DelegationError, DelegationEvent,
-    DelegationReport, DelegationRequest, Judge, Judgement, LocalGround, Question, TaskInput,
-    Unreachable, Verify,
+    Address, AttemptOutcome, AttemptReport, Check, CheckOutcome, Chosen, Cost, Delegation,
+    DelegationError, DelegationEvent, DelegationReport, DelegationRequest, Judge, Judgement,
+    LocalGround, Question, TaskInput, Unreachable, Verify,
 };
 pub use error::ListenError;
 /// What is generated from `spec/proto`: the messages, and a client for programs in Rust.

@@ -56,3 +56,48 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path)
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page whose rules nobody compares with tests has rules that nobody keeps.
+    #[test]
+    fn the_rules_of_every_page_are_compared_with_tests() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut pages = Vec::new();
+        collect(&root.join("docs"), "md", &mut pages);
+        let texts: Vec<String> = pages.iter().map(|page| read(page)).collect();
+        let kinds: BTreeSet<&str> = texts
+            .iter()
+            .flat_map(|text| text.lines())
+            .filter_map(|line| line.strip_prefix("- **")?.split_once("**"))
+            .map(|(rule, _)| rule.trim_end_matches(|c: char| c.is_ascii_digit()))
+            .filter(|kind| kind.len() == 4 && kind.as_bytes()[2] == b'-')
+            .collect();
+        assert!(kinds.len() >= 30 && kinds.contains("LD-T"), "{kinds:?}");
+        let mut sources = Vec::new();
+        collect(&root.join("crates"), "rs", &mut sources);
+        let proofs: Vec<String> = sources
+            .iter()
+            .filter(|path| !path.ends_with("sabir-testkit/src/rules.rs"))
+            .map(|path| read(path))
+            .filter(|text| text.contains("assert_rules_are_named"))
+            .collect();
+        let is_compared =
+            |kind: &&str| proofs.iter().any(|text| text.contains(&format!("\"{kind}\"")));
+        let forgotten: Vec<_> = kinds.iter().filter(|kind| !is_compared(kind)).collect();
+        assert!(forgotten.is_empty(), "no test compares {forgotten:?} with what tests name");
+    }
+
+    fn collect(folder: &Path, extension: &str, files: &mut Vec<std::path::PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, extension, files);
+            } else if path.extension().is_some_and(|it| it == extension) {
+                files.push(path);
+            }
+        }
+    }
+}

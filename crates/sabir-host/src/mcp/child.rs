@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 
 use super::config::StdioConfig;
 use super::redaction::Redaction;
-use crate::process::environment::sounds_secret;
+use crate::process::environment::{sounds_secret, without};
 use crate::process::{End as Ending, Served, Streams};
 use crate::sandbox::Limits;
 use crate::sandbox::wire::{Command, Status};
@@ -27,6 +27,8 @@ use crate::sandbox::wire::{Command, Status};
 #[derive(Clone, Default)]
 pub(super) struct Environment {
     variables: BTreeMap<OsString, OsString>,
+    /// What no child inherits, whatever its name sounds like.
+    withheld: Vec<String>,
 }
 
 /// A running server. Dropping it ends it and everything that it started.
@@ -66,22 +68,28 @@ struct LastWords {
 }
 
 impl Environment {
-    pub(super) fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        Self { variables: variables.into_iter().collect() }
+    pub(super) fn new(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        withheld: Vec<String>,
+    ) -> Self {
+        Self { variables: variables.into_iter().collect(), withheld }
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.variables.get(OsStr::new(name))?.to_str()
     }
 
-    /// What a child gets: all but what sounds secret, and what the configuration gives it.
+    /// What a child gets: all but what sounds secret or is withheld, and what the configuration gives
+    /// it.
     fn for_child(
         &self,
         config: &StdioConfig,
         redaction: &mut Redaction,
     ) -> BTreeMap<OsString, OsString> {
-        let mut variables = self.variables.clone();
-        variables.retain(|name, _| !sounds_secret(&name.to_string_lossy()));
+        let inherited = self.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let mut variables: BTreeMap<OsString, OsString> = without(inherited, &self.withheld)
+            .filter(|(name, _)| !sounds_secret(&name.to_string_lossy()))
+            .collect();
         for name in &config.pass_env {
             if let Some(value) = self.variables.get(OsStr::new(name)) {
                 redaction.add(&value.to_string_lossy());

@@ -16,6 +16,8 @@ use crate::process::environment::sounds_secret;
 #[derive(Debug, Clone, Default)]
 pub struct McpConfig {
     pub(super) servers: Vec<ServerConfig>,
+    /// Variables that no server inherits.
+    pub(super) withheld: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -118,7 +120,15 @@ impl McpConfig {
     /// The one server of this name, or none.
     pub(crate) fn only(&self, name: &str) -> Self {
         let servers = self.servers.iter().filter(|server| server.name == name).cloned().collect();
-        Self { servers }
+        Self { servers, withheld: self.withheld.clone() }
+    }
+
+    /// Keeps variables from every server that is not given them by name, as
+    /// [`crate::process::Runner::withholding`] keeps them from commands.
+    #[must_use]
+    pub fn withholding(mut self, variables: impl IntoIterator<Item = String>) -> Self {
+        self.withheld.extend(variables);
+        self
     }
 
     /// Reads the `[mcp.NAME]` sections. Other sections of the text belong to others.
@@ -133,7 +143,7 @@ impl McpConfig {
             .map(|(name, value)| read_server(name, value))
             .collect::<Result<Vec<_>, _>>()?;
         servers.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Self { servers })
+        Ok(Self { servers, withheld: Vec::new() })
     }
 
     pub fn is_empty(&self) -> bool {

@@ -30,7 +30,10 @@ fn section(name: &str, mode: &str, more: &str) -> String {
 }
 
 async fn start_in(directory: &Path, text: &str) -> Mcp {
-    let config = McpConfig::parse(text).unwrap();
+    start_with(directory, McpConfig::parse(text).unwrap()).await
+}
+
+async fn start_with(directory: &Path, config: McpConfig) -> Mcp {
     let environment = std::env::vars_os().chain([
         (OsString::from("SABIR_TEST_API_KEY"), OsString::from("inherited-secret")),
         (OsString::from("SABIR_TEST_PLAIN"), OsString::from("inherited-word")),

@@ -256,7 +256,9 @@ fn provenance(
     provenance.latency_ms = Some(now.distance_millis(started.at));
     if let Some(contract) = &started.contract {
         provenance.contract_id = Some(contract.contract_id.clone());
-        provenance.contract_satisfied = Some(violations.is_empty());
+        // What nobody measured is neither kept nor broken.
+        let is_known = !violations.is_empty() || running.usage.covers(contract.policy.budget);
+        provenance.contract_satisfied = is_known.then_some(violations.is_empty());
     }
     provenance.contract_violations = violations;
     provenance.lineage = lineage.take(MAX_LINEAGE).collect();

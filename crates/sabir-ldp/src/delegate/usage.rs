@@ -51,6 +51,12 @@ impl Usage {
         }
     }
 
+    /// Whether everything was measured that the budget limits.
+    pub(super) fn covers(self, budget: Budget) -> bool {
+        (budget.max_tokens.is_none() || self.tokens.is_some())
+            && (budget.max_cost_usd.is_none() || self.cost_usd.is_some())
+    }
+
     /// What of the budget is exceeded. What was not measured is not.
     pub(super) fn beyond(self, budget: Budget) -> impl Iterator<Item = Violation> {
         let tokens =

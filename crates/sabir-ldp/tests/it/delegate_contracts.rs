@@ -117,10 +117,44 @@ fn a_deadline_stops_a_task_that_has_nothing_to_say() {
 fn a_kept_contract_is_said_to_be_kept() {
     let mut node = opened();
     let request = submit(&mut node, contract("fail_closed", Some(60_000)), json!([]));
-    node.finish(&key(CALLER, "t-1"), json!("done"));
+    let usage = Usage { tokens: Some(10), cost_usd: None };
+    let finished = sabir_ldp::Finished { output: json!("done"), usage, ..Default::default() };
+    node.tell(&key(CALLER, "t-1"), TaskEvent::Finished(Box::new(finished)));
     let provenance = node.answer(request)["provenance"].clone();
     assert_eq!(provenance["contract_id"], "c-1");
     assert_eq!(provenance["contract_satisfied"], true);
+}
+
+/// LD-M50: each row has a budget, what was measured, and what is said of the contract.
+#[test]
+fn what_nobody_measured_is_neither_kept_nor_broken() {
+    let rows = [
+        (json!({ "max_tokens": 10 }), (None, None), Value::Null),
+        (json!({ "max_tokens": 10 }), (None, Some(0.1)), Value::Null),
+        (json!({ "max_tokens": 10 }), (Some(0), None), json!(true)),
+        (json!({ "max_cost_usd": 0.5 }), (Some(3), None), Value::Null),
+        (json!({ "max_tokens": 10, "max_cost_usd": 0.5 }), (Some(3), None), Value::Null),
+        (json!({ "max_tokens": 10, "max_cost_usd": 0.5 }), (Some(3), Some(0.5)), json!(true)),
+        // What is known to be broken is, whatever else is not known.
+        (json!({ "max_tokens": 10, "max_cost_usd": 0.5 }), (Some(11), None), json!(false)),
+        (json!({}), (None, None), json!(true)),
+    ];
+    for (budget, (tokens, cost_usd), satisfied) in rows {
+        let mut node = opened();
+        let mut terms = contract("fail_open", Some(60_000));
+        terms["policy"]["budget"] = budget.clone();
+        let request = submit(&mut node, terms, json!([]));
+        let usage = Usage { tokens, cost_usd };
+        let finished = sabir_ldp::Finished { output: json!("done"), usage, ..Default::default() };
+        node.tell(&key(CALLER, "t-1"), TaskEvent::Finished(Box::new(finished)));
+        let answer = node.answer(request);
+        // It is delivered all the same.
+        assert_eq!(answer["output"], "done", "{budget}");
+        let provenance = &answer["provenance"];
+        assert_eq!(provenance["contract_id"], "c-1");
+        assert_eq!(provenance["contract_satisfied"], satisfied, "{budget} {usage:?}");
+        assert_eq!(provenance["tokens_used"], json!(tokens));
+    }
 }
 
 /// LD-M30

@@ -1,6 +1,8 @@
 //! Agents that speak A2A, through its official client. What they return is measured here: they have
 //! no provenance of their own.
 
+mod transport;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +13,6 @@ use a2a::{
     StreamResponse, Task, TaskState, TaskStatus,
 };
 use a2a_client::auth::AuthInterceptor;
-use a2a_client::jsonrpc::JsonRpcTransportFactory;
-use a2a_client::rest::RestTransportFactory;
 use a2a_client::{A2AClient, A2AClientFactory, Transport};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -27,6 +27,7 @@ use super::foreign::{Offer, foreign_card, measured, unreachable};
 use super::remote::{Job, News, Product, Remote};
 use super::request::TaskInput;
 use crate::ldp::client::{Base, Http};
+use transport::{Bounded, Form};
 
 pub(super) struct A2aRemote {
     card: IdentityCard,
@@ -49,11 +50,11 @@ impl A2aRemote {
         if agent.supported_interfaces.is_empty() {
             return Err(unreachable(address, "its card names no interface at that address"));
         }
-        let client = http.client(base).clone();
-        let mut builder = A2AClientFactory::builder()
-            .no_defaults()
-            .register(Arc::new(JsonRpcTransportFactory::new(Some(client.clone()))))
-            .register(Arc::new(RestTransportFactory::new(Some(client))));
+        let mut builder = A2AClientFactory::builder().no_defaults();
+        for form in [Form::JsonRpc, Form::HttpJson] {
+            let client = http.client(base).clone();
+            builder = builder.register(Arc::new(Bounded { client, form }));
+        }
         if let Some(token) = http.token(base).and_then(|value| value.to_str().ok()) {
             builder =
                 builder.with_interceptor(Arc::new(AuthInterceptor::custom("Authorization", token)));

@@ -64,7 +64,18 @@ pub struct AttemptReport {
     pub delegate_id: DelegateId,
     pub address: String,
     pub latency_ms: u64,
+    pub outcome: AttemptOutcome,
     pub error: Option<LdpError>,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptOutcome {
+    Delivered,
+    Failed,
+    /// Somebody else, who was asked as well, had delivered; it was told to stop.
+    Stopped,
 }
 
 /// What it took. Tokens and dollars are the delegate's word; the time is ours.
@@ -73,7 +84,8 @@ pub struct Cost {
     pub tokens: Option<u64>,
     pub usd: Option<f64>,
     pub latency_ms: u64,
-    /// Whether the delegate's word is within the budget. None without a budget or without a word.
+    /// Whether the delegate's word is within the budget. None without a budget, or without a word about
+    /// something that it limits.
     pub within_budget: Option<bool>,
 }
 
@@ -84,7 +96,19 @@ pub struct Check {
     /// Which rule, tool, delegate or person.
     pub by: String,
     pub passed: bool,
+    pub outcome: CheckOutcome,
     pub detail: Option<String>,
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOutcome {
+    Passed,
+    Failed,
+    /// It was not made: nobody answered, or nobody and nothing could be asked. That says nothing about
+    /// the result.
+    NotMade,
 }
 
 /// News of a delegation, in order.
@@ -122,6 +146,14 @@ pub enum DelegationEvent {
     Failed {
         delegate_id: DelegateId,
         error: LdpError,
+    },
+    /// It is asked as well: who was asked before takes longer than the hedge delay.
+    Hedging {
+        delegate_id: DelegateId,
+    },
+    /// It was told to stop, because somebody else delivered.
+    Stopped {
+        delegate_id: DelegateId,
     },
     Delivered {
         delegate_id: DelegateId,

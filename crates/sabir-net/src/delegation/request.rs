@@ -32,6 +32,9 @@ pub struct DelegationRequest {
     pub path: Vec<DelegateId>,
     /// How many delegates are tried at most.
     pub attempts: usize,
+    /// If the first has not finished after this time, the next is asked as well. Off by default: the
+    /// work is paid for twice, and done twice if it has effects.
+    pub hedge_after: Option<Duration>,
 }
 
 impl DelegationRequest {
@@ -49,6 +52,7 @@ impl DelegationRequest {
             verify: None,
             path: Vec::new(),
             attempts: 3,
+            hedge_after: None,
         }
     }
 }
@@ -128,8 +132,11 @@ pub struct Question {
     pub delegate: DelegateId,
 }
 
+/// What a person says, perhaps with a word about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judgement {
-    pub passed: bool,
-    pub detail: Option<String>,
+pub enum Judgement {
+    Right(Option<String>),
+    Wrong(Option<String>),
+    /// Nobody judged, for this reason. That says nothing about the result.
+    Unanswered(String),
 }

@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use super::address::Address;
 use super::candidates::{Candidate, Candidates};
 use super::remote::{Job, Remote};
-use super::report::{Check, DelegationEvent};
-use super::request::{Question, TaskInput, Verify};
+use super::report::{Check, CheckOutcome, DelegationEvent};
+use super::request::{Judge, Judgement, Question, TaskInput, Verify};
 use super::{Delegation, DelegationRequest, tell, too_late, until, within};
 use crate::ldp::client::{NewPin, moment, now};
 
@@ -100,13 +100,7 @@ impl Delegation {
                     delegate: claim.card.delegate_id.clone(),
                 };
                 let found = tokio::select! {
-                    judgement = judge.judge(&question) => match judgement.passed {
-                        true => Ok(judgement.detail),
-                        false => {
-                            let why = judgement.detail.unwrap_or_else(|| "refused".to_owned());
-                            Err(Unmet::Failed(why))
-                        }
-                    },
+                    found = ask_person(judge.as_ref(), &question, PERSON_PATIENCE) => found,
                     () = stop.cancelled() => not_checked("cancelled"),
                 };
                 Ok((by.clone(), found))
@@ -114,17 +108,17 @@ impl Delegation {
         };
         let unasked = |error: LdpError| (by, Err(Unmet::NotChecked(error.message)));
         let (by, found) = found.unwrap_or_else(unasked);
-        let verdict = match &found {
-            Ok(_) => Verdict::Checked { quality: 1.0 },
-            Err(Unmet::Failed(_)) => Verdict::Checked { quality: 0.0 },
-            Err(Unmet::NotChecked(_)) => Verdict::Finished,
+        let (verdict, outcome) = match &found {
+            Ok(_) => (Verdict::Checked { quality: 1.0 }, CheckOutcome::Passed),
+            Err(Unmet::Failed(_)) => (Verdict::Checked { quality: 0.0 }, CheckOutcome::Failed),
+            Err(Unmet::NotChecked(_)) => (Verdict::Finished, CheckOutcome::NotMade),
         };
-        let check = match found {
-            Ok(detail) => Check { status, by, passed: true, detail },
-            Err(Unmet::Failed(why) | Unmet::NotChecked(why)) => {
-                Check { status, by, passed: false, detail: Some(one_line(&why, 1000)) }
-            }
+        let passed = outcome == CheckOutcome::Passed;
+        let detail = match found {
+            Ok(detail) => detail,
+            Err(Unmet::Failed(why) | Unmet::NotChecked(why)) => Some(one_line(&why, 1000)),
         };
+        let check = Check { status, by, passed, outcome, detail };
         tell(events, DelegationEvent::Checked(check.clone())).await;
         Checked { check, verdict, pinned }
     }
@@ -258,6 +252,18 @@ fn read_verdict(output: &Value) -> Found {
     }
 }
 
+/// Asks a person. One who does not answer has not refused.
+async fn ask_person(judge: &dyn Judge, question: &Question, patience: Duration) -> Found {
+    match tokio::time::timeout(patience, judge.judge(question)).await {
+        Ok(Judgement::Right(detail)) => Ok(detail),
+        Ok(Judgement::Wrong(why)) => {
+            Err(Unmet::Failed(why.unwrap_or_else(|| "it was said to be wrong".to_owned())))
+        }
+        Ok(Judgement::Unanswered(why)) => not_checked(why),
+        Err(_) => not_checked(format!("nobody answered within {} s", patience.as_secs())),
+    }
+}
+
 /// Runs a command of the user's with the output on its standard input.
 async fn check_tool(command: &[String], output: &Value) -> Found {
     let Some((program, arguments)) = command.split_first() else {
@@ -357,6 +363,40 @@ fn kill(group: Option<Pid>) {
 /// Long enough for a test suite, short enough that a person still waits.
 const TOOL_PATIENCE: Duration = Duration::from_secs(300);
 const PEER_PATIENCE: Duration = Duration::from_secs(300);
+/// Long enough to read a long output, short enough that a terminal nobody sits at is found out.
+const PERSON_PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// For what a program wrote before it ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 const MAX_WORDS: usize = 16 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::BoxFuture;
+
+    use super::*;
+
+    struct Asleep;
+
+    impl Judge for Asleep {
+        fn name(&self) -> String {
+            "ada".to_owned()
+        }
+
+        fn judge<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Judgement> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    /// LD-C41
+    #[tokio::test]
+    async fn a_person_who_does_not_answer_is_not_waited_for_for_ever() {
+        let question = Question {
+            task: "say hi".to_owned(),
+            output: json!("hi"),
+            delegate: sabir_ldp::DelegateId::new("ldp:delegate:harbor").unwrap(),
+        };
+        let found = ask_person(&Asleep, &question, Duration::ZERO).await;
+        assert_eq!(found, not_checked("nobody answered within 0 s"));
+        assert_eq!(PERSON_PATIENCE.as_secs(), 15 * 60);
+    }
+}

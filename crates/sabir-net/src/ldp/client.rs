@@ -25,7 +25,7 @@ pub use pins::{NewPin, PinError};
 pub use session::{Delivered, Errand, ErrandNews, Pace, Session};
 
 pub(crate) use clock::{moment, now};
-pub(crate) use http::Http;
+pub(crate) use http::{Http, read_text};
 
 use session::SessionSetup;
 

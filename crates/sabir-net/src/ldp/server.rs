@@ -7,7 +7,9 @@ mod answer;
 mod body;
 mod connection;
 mod door;
+mod guests;
 mod held;
+mod idle;
 mod openapi;
 mod options;
 mod rate;
@@ -18,16 +20,15 @@ mod socket;
 mod sse;
 mod tls;
 
-use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 
 use axum::body::Bytes;
 use rustix::net::sockopt;
 use sabir_host::Node;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -36,9 +37,9 @@ use tokio_util::task::TaskTracker;
 use self::answer::WrittenCard;
 use self::body::Room;
 use self::door::{Caller, Door};
+use self::guests::{Guest, Guests, Place, semaphore};
 pub use self::openapi::ldp_openapi;
 pub use self::options::{Demand, LdpLimits, LdpOptions, Rate, TlsFiles};
-use self::rate::neighbourhood;
 use self::refusal::Refused;
 use self::sniff::Spoken;
 use self::tls::Certificates;
@@ -67,9 +68,6 @@ struct Shared {
     card: Mutex<Option<WrittenCard>>,
     openapi: Bytes,
 }
-
-/// A place among those that may be taken at one time.
-type Place = OwnedSemaphorePermit;
 
 impl LdpServer {
     /// Binds every address, or none. Beyond loopback callers must show a token or a certificate.
@@ -121,13 +119,13 @@ impl LdpServer {
             answers: Room::new(limits.answers_bytes),
             stop: stop.clone(),
             tracker: tracker.clone(),
-            places: Guests::new(limits.places, limits.places_each),
+            places: Guests::of_requests(&limits),
             sockets: semaphore(limits.sockets),
             card: Mutex::new(None),
             openapi: Bytes::from(ldp_openapi().to_string()),
             limits,
         });
-        let guests = Guests::new(shared.limits.connections, shared.limits.connections_each);
+        let guests = Guests::of_connections(&shared.limits);
         for listener in self.listeners {
             let (tls, shared, guests) = (self.tls.clone(), Arc::clone(&shared), guests.clone());
             tracker.spawn(accept(listener, tls, shared, guests));
@@ -155,64 +153,6 @@ impl Shared {
 
     fn take_socket(&self) -> Result<Place, Refused> {
         Arc::clone(&self.sockets).try_acquire_owned().map_err(|_| Refused::Busy)
-    }
-}
-
-fn semaphore(places: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)))
-}
-
-/// Connections, or requests: how many there are, and how many of them come from one address
-/// elsewhere.
-#[derive(Debug, Clone)]
-struct Guests {
-    all: Arc<Semaphore>,
-    each: Counts,
-    most: usize,
-}
-
-/// How many there are of each address.
-type Counts = Arc<Mutex<HashMap<IpAddr, usize>>>;
-
-/// The place of one of them.
-#[derive(Debug)]
-struct Guest {
-    _place: Place,
-    counted: Option<(IpAddr, Counts)>,
-}
-
-impl Guests {
-    fn new(all: usize, most: usize) -> Self {
-        Self { all: semaphore(all), each: Arc::default(), most }
-    }
-
-    fn take(&self, caller: IpAddr) -> Option<Guest> {
-        let place = Arc::clone(&self.all).try_acquire_owned().ok()?;
-        if is_loopback(SocketAddr::new(caller, 0)) {
-            return Some(Guest { _place: place, counted: None });
-        }
-        let whose = neighbourhood(caller);
-        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = each.entry(whose).or_default();
-        if *count >= self.most {
-            return None;
-        }
-        *count += 1;
-        drop(each);
-        Some(Guest { _place: place, counted: Some((whose, Arc::clone(&self.each))) })
-    }
-}
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        let Some((whose, each)) = &self.counted else { return };
-        let mut each = each.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = each.get_mut(whose) {
-            *count -= 1;
-            if *count == 0 {
-                each.remove(whose);
-            }
-        }
     }
 }
 

@@ -3,4 +3,6 @@
 mod a2a;
 mod checks;
 mod choice;
+mod hedging;
 mod mcp;
+mod schemes;

@@ -76,6 +76,8 @@ pub(crate) struct Manner {
     pub(crate) secret: Option<&'static str>,
     /// In whose name it signs results.
     pub(crate) producer: Option<&'static str>,
+    /// It begins tasks and does not end them.
+    pub(crate) is_idle: bool,
 }
 
 impl Default for Manner {
@@ -92,6 +94,7 @@ impl Default for Manner {
             token: None,
             secret: None,
             producer: None,
+            is_idle: false,
         }
     }
 }
@@ -186,6 +189,11 @@ impl Peer {
 
     pub(crate) fn input(&self, at: usize) -> Value {
         self.inner.lock().unwrap().orders[at].payload.to_value()
+    }
+
+    /// Behaves otherwise from now on.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Manner)) {
+        change(&mut self.inner.lock().unwrap().manner);
     }
 
     /// Forgets every session, as after a restart without a store.
@@ -435,6 +443,7 @@ impl Inner {
         let said = order.payload.to_text();
         let output = match order.skill.as_str() {
             "hang" => return,
+            _ if self.manner.is_idle => return,
             "tired" => {
                 let mut error = Refusal::TaskFailed.error("too tired");
                 (error.code, error.retryable) = ("TIRED".to_owned(), true);

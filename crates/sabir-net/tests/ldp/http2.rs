@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
 
 use crate::wire::Wire;
 use crate::world::{World, hello, open_session, submit};
@@ -35,6 +36,7 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+const PING: u8 = 6;
 const GOAWAY: u8 = 7;
 
 /// What kinds of frames came.
@@ -134,5 +136,56 @@ async fn a_response_that_nobody_takes_ends_the_connection() {
     wire.send(asking.concat()).await;
     let came = kinds(&wire.rest().await);
     assert!(came.contains(&HEADERS) && !came.contains(&DATA), "{came:?}");
+    world.end().await;
+}
+
+/// LD-H34
+#[tokio::test]
+async fn pings_do_not_keep_an_idle_connection() {
+    let world = World::limited(|limits| limits.header_time = Duration::from_millis(300)).await;
+    let stream = tokio::net::TcpStream::connect(world.address).await.unwrap();
+    let (read, mut write) = stream.into_split();
+    let start = [PREFACE, &frame(SETTINGS, 0, 0, &[]), &frame(HEADERS, 0x5, 1, &asking())].concat();
+    write.write_all(&start).await.unwrap();
+    let pinging = tokio::spawn(async move {
+        let mut pace = tokio::time::interval(Duration::from_millis(20));
+        // It goes on until the other side has enough.
+        while write.write_all(&frame(PING, 0, 0, &[7; 8])).await.is_ok() {
+            pace.tick().await;
+        }
+    });
+    let mut wire = Wire::over(tokio::io::join(read, tokio::io::sink()));
+    let came = kinds(&wire.rest().await);
+    // The request and pings were answered, and then it was enough.
+    assert!(came.contains(&HEADERS) && came.contains(&GOAWAY), "{came:?}");
+    assert!(came.iter().filter(|kind| **kind == PING).count() > 2, "{came:?}");
+    pinging.await.unwrap();
+    world.end().await;
+}
+
+/// LD-H34: a request that is being answered is no idleness, however long it takes.
+#[tokio::test]
+async fn a_connection_with_a_stream_is_not_idle() {
+    let world = World::limited(|limits| {
+        limits.header_time = Duration::from_millis(300);
+        limits.quiet_time = Duration::from_millis(100);
+    })
+    .await;
+    let session = open_session(&mut world.wire().await).await;
+    let url = format!("http://{}/ldp/stream", world.address);
+    let task = submit(&session, "t", "steps", json!({ "steps": 1 }));
+    let asked = client().post(&url).header("content-type", "application/json").body(task);
+    let mut answer = asked.send().await.unwrap();
+    assert_eq!(answer.version(), reqwest::Version::HTTP_2);
+    // Signs of life over several times the limit.
+    let mut text = String::new();
+    while text.matches(": alive").count() < 10 {
+        text += std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap();
+    }
+    world.steps.send_replace(1);
+    while let Some(more) = answer.chunk().await.unwrap() {
+        text += std::str::from_utf8(&more).unwrap();
+    }
+    assert!(text.contains("TASK_RESULT"), "{text}");
     world.end().await;
 }

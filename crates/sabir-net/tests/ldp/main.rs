@@ -15,5 +15,6 @@ mod slow;
 mod socket;
 mod stream;
 mod tls;
+mod together;
 mod wire;
 mod world;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::world::{World, hello, open_session, say, submit};
 
-/// LD-H1
+/// LD-H1, LD-T1
 #[tokio::test]
 async fn the_card_has_two_places_and_is_read_as_what_it_is() {
     let world = World::start().await;

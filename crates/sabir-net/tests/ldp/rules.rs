@@ -8,3 +8,12 @@ fn every_rule_has_a_test() {
     let page = crate_folder.join("../../docs/protocol/ldp-http.md");
     sabir_testkit::assert_rules_are_named(&page, &crate_folder.join("tests/ldp"), "LD-H", 32);
 }
+
+/// What the specification demands of the wire is shown beside the server and beside the client.
+#[test]
+fn every_demand_has_a_test() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = package.join("../../docs/protocol/ldp.md");
+    let tests = ["tests/ldp", "tests/it/delegating"].map(|folder| package.join(folder));
+    sabir_testkit::assert_rules_are_named_in(&page, &[&tests[0], &tests[1]], "LD-T", 5);
+}

@@ -87,7 +87,7 @@ fn steps(events: &[Event]) -> Vec<u64> {
     steps.map(|step| step.trim().parse().unwrap()).collect()
 }
 
-/// LD-H20
+/// LD-H20, LD-T3
 #[tokio::test]
 async fn a_task_is_told_event_by_event_and_the_last_is_its_result() {
     let world = World::start().await;

@@ -10,12 +10,13 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use sabir_ldp::Fingerprint;
-use sabir_net::{LdpOptions, LdpServer, ListenError, TlsFiles};
+use sabir_net::{HttpSettings, LdpOptions, LdpServer, ListenError, TlsFiles};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use crate::together::Caller;
 use crate::wire::Wire;
 use crate::world::{TOKEN, World, hello, message};
 
@@ -211,5 +212,45 @@ async fn over_tls_the_client_chooses_the_version() {
     let url = format!("https://localhost:{}/healthz", world.address.port());
     let answer = client.get(url).send().await.unwrap();
     assert_eq!((answer.status().as_u16(), answer.version()), (200, reqwest::Version::HTTP_2));
+    world.end().await;
+}
+
+/// LD-T4: each side sees a proof of who the other is, or there is no task.
+#[tokio::test]
+async fn our_client_and_our_server_authenticate_each_other() {
+    let papers = Papers::new();
+    let (certificate, key) = papers.sign("caller");
+    let known = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
+    let options = LdpOptions {
+        tokens: vec![Fingerprint::of(TOKEN.as_bytes())],
+        demand: sabir_net::Demand::Everyone,
+        ..papers.options()
+    };
+    let world = World::certified(options, &[Fingerprint::of(&known)]).await;
+    let url = format!("https://localhost:{}", world.address.port());
+    let settings = |authority: &Papers| HttpSettings {
+        roots_pem: vec![authority.authority.pem().into_bytes()],
+        ..HttpSettings::default()
+    };
+    let by_certificate = HttpSettings {
+        identity_pem: Some(format!("{certificate}{key}").into_bytes()),
+        ..settings(&papers)
+    };
+    let mut by_token = settings(&papers);
+    by_token.tokens.insert(url.clone(), TOKEN.to_owned());
+    for proof in [by_certificate, by_token] {
+        let caller = Caller::new(proof, |_| {});
+        let met = caller.meet(&url).await.unwrap();
+        let delivered = caller.echo(&met, "t").await.unwrap();
+        assert_eq!(delivered.report.outcome.output["instruction"], "ahoy");
+        caller.client.close().await;
+    }
+    // The server turns away who proves nothing.
+    let error = Caller::new(settings(&papers), |_| {}).meet(&url).await.unwrap_err();
+    assert!(error.contains("401"), "{error}");
+    // The client turns away a server that no authority of its own vouches for.
+    let mut astray = settings(&Papers::new());
+    astray.tokens.insert(url.clone(), TOKEN.to_owned());
+    assert!(Caller::new(astray, |_| {}).meet(&url).await.is_err());
     world.end().await;
 }

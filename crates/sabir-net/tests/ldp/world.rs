@@ -48,7 +48,7 @@ impl World {
     }
 
     pub(crate) async fn with(options: LdpOptions) -> Self {
-        Self::held(options, Vec::new()).await
+        Self::trusting(options, |_| {}).await
     }
 
     /// The node knows these certificates.
@@ -61,8 +61,14 @@ impl World {
 
     /// The node knows what these hold.
     pub(crate) async fn held(options: LdpOptions, holders: Vec<Holder>) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        Self::serve(home, watch::channel(0).0, options, holders).await
+        Self::trusting(options, |trust| add(trust, holders)).await
+    }
+
+    /// The node knows somebody besides the holder of the token.
+    pub(crate) async fn trusting(options: LdpOptions, acquaint: impl FnOnce(&mut Trust)) -> Self {
+        let mut trust = trust();
+        acquaint(&mut trust);
+        Self::serve(tempfile::tempdir().unwrap(), watch::channel(0).0, options, trust).await
     }
 
     /// Ends the server and the node, and starts both again in the same home.
@@ -72,16 +78,18 @@ impl World {
         serving.await.unwrap();
         node.stop().await;
         drop(node);
-        Self::serve(home, steps, options, holders).await
+        let mut trust = trust();
+        add(&mut trust, holders);
+        Self::serve(home, steps, options, trust).await
     }
 
     async fn serve(
         home: TempDir,
         steps: watch::Sender<u64>,
         options: LdpOptions,
-        holders: Vec<Holder>,
+        trust: Trust,
     ) -> Self {
-        let node = node(&home, steps.subscribe(), holders).await;
+        let node = node(&home, steps.subscribe(), trust).await;
         let here = "127.0.0.1:0".parse().unwrap();
         let server = LdpServer::bind(vec![here], options).await.unwrap();
         let address = server.listening()[0].address.parse().unwrap();
@@ -122,7 +130,7 @@ impl World {
     }
 }
 
-async fn node(home: &TempDir, steps: watch::Receiver<u64>, holders: Vec<Holder>) -> Node {
+async fn node(home: &TempDir, steps: watch::Receiver<u64>, trust: Trust) -> Node {
     let names = ["echo", "steps"].map(|name| SkillName::new(name).unwrap());
     let card = IdentityCard {
         delegate_id: DelegateId::new("ldp:delegate:harbor").unwrap(),
@@ -143,15 +151,6 @@ async fn node(home: &TempDir, steps: watch::Receiver<u64>, holders: Vec<Holder>)
         metadata: BTreeMap::new(),
         public_key: None,
     };
-    let domain = TrustDomain {
-        allow_cross_domain: true,
-        trusted_peers: vec!["friends".to_owned()],
-        ..TrustDomain::closed("default")
-    };
-    let mut trust = Trust::new(domain, SignaturePolicy::WhereKnown);
-    for holder in holders.into_iter().chain([holder(TOKEN, "default")]) {
-        trust.add_holder(holder);
-    }
     let mut settings = NodeSettings::new(card, trust);
     let [echo, slow] = names;
     settings.skills.insert(echo, Arc::new(Echo));
@@ -169,6 +168,22 @@ async fn node(home: &TempDir, steps: watch::Receiver<u64>, holders: Vec<Holder>)
 }
 
 /// Whoever holds this token.
+/// Knows the holder of the token, and who is in the domain of friends.
+fn trust() -> Trust {
+    let domain = TrustDomain {
+        allow_cross_domain: true,
+        trusted_peers: vec!["friends".to_owned()],
+        ..TrustDomain::closed("default")
+    };
+    let mut trust = Trust::new(domain, SignaturePolicy::WhereKnown);
+    trust.add_holder(holder(TOKEN, "default"));
+    trust
+}
+
+fn add(trust: &mut Trust, holders: Vec<Holder>) {
+    holders.into_iter().for_each(|holder| trust.add_holder(holder));
+}
+
 pub(crate) fn holder(token: &str, domain: &str) -> Holder {
     let credential = Credential::Token(Fingerprint::of(token.as_bytes()));
     Holder { domain: domain.to_owned(), credential }

@@ -1,7 +1,7 @@
 //! `sabir delegate`: a task for somebody else, with progress, and at the end who did it, how they
 //! were chosen, what it cost and how it was checked.
 
-use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::io::{BufRead, IsTerminal as _, Read as _, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use futures_util::future::BoxFuture;
 use sabir_base::text::one_line;
 use sabir_ldp::{Budget, SkillName, Strategy};
 use sabir_net::{
-    Address, DelegationEvent, DelegationReport, DelegationRequest, Judge, Judgement, PlainHttp,
-    Question, TaskInput, Verify,
+    Address, AttemptOutcome, CheckOutcome, DelegationEvent, DelegationReport, DelegationRequest,
+    Judge, Judgement, PlainHttp, Question, TaskInput, Verify,
 };
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -48,7 +48,7 @@ delegate's own words.
 
 Exit codes:
   0    it is done, and stood the check if there was one
-  1    it failed, or did not stand the check
+  1    it failed, did not stand the check, or could not be checked
   2    the command line or the configuration is wrong
   130  interrupted: the task was cancelled")]
 pub(crate) struct DelegateArgs {
@@ -86,6 +86,10 @@ pub(crate) struct DelegateArgs {
     #[arg(long, value_name = "N", default_value = "3",
         value_parser = clap::value_parser!(u8).range(1..))]
     attempts: u8,
+    /// When the first delegate has not finished after this time, ask the next one as well: the first
+    /// result counts, and the other one is told to stop. Whatever the task does may be done twice
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    hedge: Option<Duration>,
     /// Who checks the result, besides who made it
     #[arg(long, value_enum, value_name = "WHO")]
     verify: Option<Who>,
@@ -210,6 +214,10 @@ impl DelegateArgs {
         request.budget = Budget { max_tokens: self.budget_tokens, max_cost_usd: self.budget_usd };
         request.deadline = self.deadline;
         request.attempts = self.attempts.into();
+        request.hedge_after = self.hedge;
+        if self.hedge.is_some() && self.attempts == 1 {
+            bail!("--hedge asks a second delegate, and --attempts 1 allows one");
+        }
         request.verify = match self.verify {
             None => None,
             Some(Who::Rule) => Some(self.rule()?),
@@ -221,9 +229,6 @@ impl DelegateArgs {
                 to: self.verifier.as_ref().map(parse).transpose()?,
                 skill: skill(&self.verifier_skill)?,
             }),
-            Some(Who::Human) if !std::io::stdin().is_terminal() => {
-                bail!("--verify human asks at a terminal, and standard input is none");
-            }
             Some(Who::Human) => Some(Verify::Human(Arc::new(AtTerminal))),
         };
         Ok(request)
@@ -310,6 +315,11 @@ fn summarize(report: &DelegationReport, notes: &mut Notes) {
     if !report.chosen.why.is_empty() {
         notes.line(format_args!("chosen   {}", one_line(&report.chosen.why, 400)));
     }
+    let stopped = report.attempts.iter().filter(|it| it.outcome == AttemptOutcome::Stopped);
+    for attempt in stopped {
+        let who = one_line(attempt.delegate_id.as_str(), 80);
+        notes.line(format_args!("stopped  {who}, which was asked as well"));
+    }
     let mut cost = format!("{:.1} s", report.cost.latency_ms as f64 / 1000.0);
     if let Some(tokens) = report.cost.tokens {
         cost += &format!(", {tokens} tokens");
@@ -319,14 +329,23 @@ fn summarize(report: &DelegationReport, notes: &mut Notes) {
     }
     let mode = report.payload_mode.map_or(String::new(), |it| format!(", as {}", it.wire_name()));
     notes.line(format_args!("cost     {cost}{mode}"));
+    let contract = report.provenance.as_ref().filter(|it| it.contract_id.is_some());
+    if contract.is_some_and(|it| it.contract_satisfied.is_none()) {
+        notes.line("budget   nobody measured whether it was kept");
+    }
     if report.checks.is_empty() && report.is_done() {
         notes.line("checked  by nobody");
     }
     for check in &report.checks {
-        let passed = if check.passed { "passed" } else { "failed" };
         let detail = check.detail.as_deref().map_or(String::new(), |it| format!(": {it}"));
-        let by = one_line(&check.by, 80);
-        notes.line(format_args!("checked  {passed}, by {by}{}", one_line(&detail, 400)));
+        let (by, detail) = (one_line(&check.by, 80), one_line(&detail, 400));
+        match check.outcome {
+            CheckOutcome::Passed => notes.line(format_args!("checked  passed, by {by}{detail}")),
+            CheckOutcome::Failed => notes.line(format_args!("checked  failed, by {by}{detail}")),
+            CheckOutcome::NotMade => {
+                notes.line(format_args!("checked  by nobody: it was not verified ({by}{detail})"));
+            }
+        }
     }
 }
 
@@ -359,6 +378,12 @@ fn tell(event: &DelegationEvent, notes: &mut Notes) {
             let (code, message) = (one_line(&error.code, 80), one_line(&error.message, 300));
             notes.line(format_args!("{} failed: {code}: {message}", id(delegate_id)));
         }
+        DelegationEvent::Hedging { delegate_id } => {
+            notes.line(format_args!("that takes long: {} is asked as well", id(delegate_id)));
+        }
+        DelegationEvent::Stopped { delegate_id } => {
+            notes.line(format_args!("{} was told to stop", id(delegate_id)));
+        }
         DelegationEvent::Checking { by } => {
             notes.line(format_args!("checking by {}", one_line(by, 80)))
         }
@@ -378,29 +403,42 @@ impl Judge for AtTerminal {
         let asked = format!("{:#}", question.output);
         Box::pin(async move {
             // Somebody who thinks does not hold up anybody else.
-            let answered = tokio::task::spawn_blocking(move || ask(&asked)).await;
-            answered.unwrap_or_else(|_| no("the question could not be asked"))
+            let answered = tokio::task::spawn_blocking(move || {
+                let stdin = std::io::stdin();
+                match stdin.is_terminal() {
+                    true => ask(&asked, &mut stdin.lock(), &mut std::io::stderr()),
+                    false => unanswered("standard input is no terminal, so that nobody was asked"),
+                }
+            });
+            answered.await.unwrap_or_else(|_| unanswered("the question could not be asked"))
         })
     }
 }
 
-fn ask(output: &str) -> Judgement {
-    let mut terminal = std::io::stderr();
-    let _ = write!(terminal, "{}\n\nIs this right? [y]es [n]o: ", shown(output));
-    let _ = terminal.flush();
-    let mut line = String::new();
-    if std::io::stdin().read_line(&mut line).is_err() {
-        return no("nobody answered");
+/// Asks until there is an answer, a few times.
+fn ask(output: &str, from: &mut impl BufRead, to: &mut impl Write) -> Judgement {
+    let _ = write!(to, "{}\n\n", shown(output));
+    for _ in 0..MOST_QUESTIONS {
+        let _ = write!(to, "Is this right? [y]es [n]o: ");
+        let _ = to.flush();
+        let mut line = String::new();
+        match from.take(MAX_ANSWER).read_line(&mut line) {
+            Ok(0) => return unanswered("standard input was closed"),
+            Ok(_) => {}
+            Err(_) => return unanswered("the answer could not be read"),
+        }
+        match line.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" => return Judgement::Right(None),
+            "n" | "no" => return Judgement::Wrong(None),
+            "" => return unanswered("nobody answered"),
+            _ => {}
+        }
     }
-    match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" => Judgement { passed: true, detail: None },
-        "" => no("nobody answered"),
-        _ => no("it was said to be wrong"),
-    }
+    unanswered("no answer was yes or no")
 }
 
-fn no(why: &str) -> Judgement {
-    Judgement { passed: false, detail: Some(why.to_owned()) }
+fn unanswered(why: &str) -> Judgement {
+    Judgement::Unanswered(why.to_owned())
 }
 
 fn skill(name: &str) -> anyhow::Result<SkillName> {
@@ -430,6 +468,9 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }
 
+const MOST_QUESTIONS: u32 = 3;
+/// Of what is typed as an answer.
+const MAX_ANSWER: u64 = 4096;
 /// Larger than a message may be; what is beyond is refused there.
 const MAX_INPUT: u64 = 16 << 20;
 
@@ -445,6 +486,21 @@ mod tests {
         for wrong in ["30", "s", "-1s", "1d", "", "1..5s", "999999999999999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn who_does_not_answer_has_not_refused() {
+        let asked = |typed: &str| {
+            let mut shown = Vec::new();
+            let judgement = ask("42", &mut typed.as_bytes(), &mut shown);
+            (judgement, String::from_utf8(shown).unwrap().matches("Is this right?").count())
+        };
+        assert_eq!(asked("y\n"), (Judgement::Right(None), 1));
+        assert_eq!(asked("NO\n"), (Judgement::Wrong(None), 1));
+        assert_eq!(asked("hm\nyes\n"), (Judgement::Right(None), 2));
+        assert_eq!(asked(""), (unanswered("standard input was closed"), 1));
+        assert_eq!(asked("\n"), (unanswered("nobody answered"), 1));
+        assert_eq!(asked("a\nb\nc\ny\n"), (unanswered("no answer was yes or no"), 3));
     }
 
     #[test]

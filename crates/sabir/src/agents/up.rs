@@ -123,7 +123,7 @@ impl UpArgs {
             runner: Arc::new(runner()?),
             folder: me.folder.clone(),
             own: OwnState { folders: vec![home.clone()], key_files },
-            desk: Some(self.desk.open(Sight::Hidden)?),
+            desk: Some(self.desk.open_withholding(Sight::Hidden, &secret)?),
             approvals: approvals.clone(),
             engine: Some(engine.clone()),
         };

@@ -51,13 +51,18 @@ pub(crate) enum Sight {
 
 impl DeskArgs {
     pub(crate) fn open(&self, sight: Sight) -> anyhow::Result<Desk> {
+        self.open_withholding(sight, &[])
+    }
+
+    /// The same; programs that are connected do not inherit these variables.
+    pub(crate) fn open_withholding(&self, sight: Sight, secret: &[String]) -> anyhow::Result<Desk> {
         if self.model.model.as_deref() == Some(EXTRACTIVE) {
             // It proposes nothing and asks nobody: what is configured does not matter.
             return open(&self.model.home, &self.egress, DeskModel::Extractive, None, sight);
         }
         let model = self.chosen()?;
         let integrations = Integrations {
-            config: servers(&self.model)?,
+            config: servers(&self.model)?.withholding(secret.iter().cloned()),
             helper: std::env::current_exe().context("this program cannot find itself")?,
         };
         open(&self.model.home, &self.egress, model, Some(integrations), sight)

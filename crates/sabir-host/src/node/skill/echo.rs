@@ -1,7 +1,7 @@
 //! A skill that says back what it is told: to try a connection, and to measure one.
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
-use sabir_ldp::{Finished, TaskOrder};
+use sabir_ldp::{Finished, TaskOrder, Usage};
 
 use super::{Broken, News, Skill, signable};
 
@@ -10,11 +10,16 @@ pub struct Echo;
 
 impl Skill for Echo {
     fn at_once(&self, order: &TaskOrder) -> Option<Finished> {
-        Some(Finished { output: signable(order.payload.to_value()), ..Finished::default() })
+        Some(said_back(order))
     }
 
     fn run(&self, order: TaskOrder, _news: News) -> BoxFuture<'static, Result<Finished, Broken>> {
-        let output = signable(order.payload.to_value());
-        ready(Ok(Finished { output, ..Finished::default() })).boxed()
+        ready(Ok(said_back(&order))).boxed()
     }
+}
+
+fn said_back(order: &TaskOrder) -> Finished {
+    // No model is asked, which is known and need not be measured.
+    let usage = Usage { tokens: Some(0), cost_usd: Some(0.0) };
+    Finished { output: signable(order.payload.to_value()), usage, ..Finished::default() }
 }

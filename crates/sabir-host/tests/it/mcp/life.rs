@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use sabir_host::McpError;
+use sabir_host::{McpConfig, McpError};
 use serde_json::json;
 
-use super::{call, call_text, notices, section, start, start_in, tool_names};
+use super::{call, call_text, notices, section, start, start_in, start_with, tool_names};
 
 #[tokio::test]
 async fn servers_that_fail_leave_the_others_alone() {
@@ -95,6 +95,20 @@ async fn secrets_reach_a_server_only_if_they_are_given() {
         r#"SABIR_TEST_API_KEY=Some("inherited-secret") SABIR_TEST_PLAIN=Some("inherited-word") GIVEN_SECRET=Some("given-by-env")"#
     );
     assert!(!format!("{mcp:?}").contains("secret"), "{mcp:?}");
+    mcp.shutdown().await;
+}
+
+/// A name that does not sound secret is no reason to hand on what is one.
+#[tokio::test]
+async fn what_is_withheld_reaches_a_server_only_by_name() {
+    let text = section("plain", "normal", "")
+        + &section("passed", "normal", "pass_env = [\"SABIR_TEST_PLAIN\"]");
+    let config = McpConfig::parse(&text).unwrap().withholding(["SABIR_TEST_PLAIN".to_owned()]);
+    let mcp = start_with(&std::env::temp_dir(), config).await;
+    let plain = call_text(&mcp, "mcp__plain__environment").await;
+    assert!(plain.contains("SABIR_TEST_PLAIN=None"), "{plain}");
+    let passed = call_text(&mcp, "mcp__passed__environment").await;
+    assert!(passed.contains(r#"SABIR_TEST_PLAIN=Some("inherited-word")"#), "{passed}");
     mcp.shutdown().await;
 }
 

@@ -78,7 +78,7 @@ impl Trouble {
         Self::Lasting { status: None, why: ELSEWHERE.to_owned(), arrival }
     }
 
-    pub(super) fn why(&self) -> &str {
+    pub(crate) fn why(&self) -> &str {
         match self {
             Self::Passing { why, .. } | Self::Lasting { why, .. } => why,
         }
@@ -173,7 +173,7 @@ impl Http {
 }
 
 /// Reads a body that is at most `limit` bytes long and is UTF-8.
-pub(super) async fn read_text(mut response: Response, limit: usize) -> Result<String, Trouble> {
+pub(crate) async fn read_text(mut response: Response, limit: usize) -> Result<String, Trouble> {
     let too_long = || Trouble::lasting(format!("the answer is longer than {limit} bytes"));
     if response.content_length().is_some_and(|length| length > limit as u64) {
         return Err(too_long());

@@ -1,6 +1,7 @@
 //! One connection: HTTP/1.1 or HTTP/2, its times and sizes, and how it ends so that the other side
 //! can still read why.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::answer::answer;
 use super::door::Caller;
 use super::held::Pending;
+use super::idle::Use;
 use super::refusal::Refused;
 use super::sniff::{Sniffed, Spoken};
 use super::{Guest, Shared};
@@ -173,29 +175,41 @@ where
         .max_send_buf_size(MAX_SEND_BYTES)
         .keep_alive_interval(limits.header_time)
         .keep_alive_timeout(limits.header_time);
+    let used = Arc::new(Use::new());
     let service = {
-        let connected = Arc::clone(&connected);
-        service_fn(move |request| respond(Arc::clone(&connected), request))
+        let (connected, used) = (Arc::clone(&connected), Arc::clone(&used));
+        service_fn(move |request| {
+            let (busy, connected) = (used.begin(), Arc::clone(&connected));
+            async move {
+                let Ok(response) = respond(connected, request).await;
+                Ok::<_, Infallible>(response.map(|body| busy.until_sent(body)))
+            }
+        })
     };
     let mut connection = pin!(builder.serve_connection(TokioIo::new(io), service));
     let late = pin!(late);
+    let idle = async {
+        // Until then it may be late, and is told nothing.
+        connected.asked.cancelled().await;
+        used.idle(limits.header_time).await;
+    };
     tokio::select! {
         // What went wrong on a connection is its peer's affair.
-        _ = &mut connection => {}
-        () = late => {}
+        _ = &mut connection => return,
+        () = late => return,
         // The kernel sees that somebody takes bytes, and not that none of them are for a response.
-        () = connected.pending.stalled(limits.stall_time) => {}
-        () = connected.shared.stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            let _ = timeout(limits.grace, &mut connection).await;
-        }
+        () = connected.pending.stalled(limits.stall_time) => return,
+        () = idle => {}
+        () = connected.shared.stop.cancelled() => {}
     }
+    connection.as_mut().graceful_shutdown();
+    let _ = timeout(limits.grace, &mut connection).await;
 }
 
 async fn respond(
     connected: Arc<Connected>,
     request: hyper::Request<Incoming>,
-) -> Result<Response, std::convert::Infallible> {
+) -> Result<Response, Infallible> {
     connected.asked.cancel();
     Ok(answer(&connected, request).await)
 }

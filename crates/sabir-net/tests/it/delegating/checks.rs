@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use sabir_ldp::VerificationStatus;
-use sabir_net::{DelegationReport, Judge, Judgement, Question, Verify};
+use sabir_net::{CheckOutcome, DelegationReport, Judge, Judgement, Question, Verify};
 use sabir_store::peers::Probed;
 use serde_json::json;
 
@@ -30,8 +30,17 @@ fn assert_verified(report: &DelegationReport, status: VerificationStatus, by: &s
 }
 
 fn assert_refused(report: &DelegationReport, words: &str) {
+    assert_unmet(report, ("VERIFICATION_FAILED", CheckOutcome::Failed), words);
+}
+
+/// It could not be checked, which is not the same as refused.
+fn assert_unchecked(report: &DelegationReport, words: &str) {
+    assert_unmet(report, ("NOT_VERIFIED", CheckOutcome::NotMade), words);
+}
+
+fn assert_unmet(report: &DelegationReport, (code, outcome): (&str, CheckOutcome), words: &str) {
     let error = report.error.as_ref().unwrap();
-    assert_eq!(error.code, "VERIFICATION_FAILED");
+    assert_eq!((error.code.as_str(), report.checks[0].outcome), (code, outcome));
     assert!(error.message.contains(words), "{}", error.message);
     let provenance = report.provenance.as_ref().unwrap();
     assert_eq!(provenance.to_value()["verified"], false);
@@ -72,7 +81,7 @@ async fn a_tool_is_a_command() {
     let report = checked(&world, &peer.url, tool("echo too short >&2; exit 3")).await;
     assert_refused(&report, "too short");
     let missing = Verify::Tool { command: vec!["/nonexistent/tool".to_owned()] };
-    assert_refused(&checked(&world, &peer.url, missing).await, "cannot be run");
+    assert_unchecked(&checked(&world, &peer.url, missing).await, "cannot be run");
 }
 
 /// LD-C27
@@ -90,17 +99,17 @@ async fn a_peer_is_another_delegate() {
     let own = [peer.url.clone(), peer.url.replace("127.0.0.1", "localhost")];
     for own in own {
         let report = checked(&world, &peer.url, ask(&own)).await;
-        assert_refused(&report, "no second delegate");
+        assert_unchecked(&report, "no second delegate");
     }
     // The same key under another name: keys of test peers hang on the length of their names.
     let alias = Peer::start(named("quayed")).await;
     assert_eq!(alias.key_hex(), peer.key_hex());
     let report = checked(&world, &peer.url, ask(&alias.url)).await;
-    assert_refused(&report, "no second delegate");
+    assert_unchecked(&report, "no second delegate");
     assert_eq!(alias.runs(), 0);
     // A skill whose answer is no verdict.
     let verify = Verify::Peer { to: Some(address(&second.url)), skill: skill("count") };
-    assert_refused(&checked(&world, &peer.url, verify).await, "no verdict");
+    assert_unchecked(&checked(&world, &peer.url, verify).await, "no verdict");
 }
 
 /// LD-C27: who is known and answers as somebody else does not vouch for anything.
@@ -126,7 +135,7 @@ async fn a_peer_is_who_it_is_known_as() {
                     report.pinned_keys.iter().map(|it| it.delegate.as_str()).collect();
                 assert!(pins.contains(&by), "{pins:?}");
             }
-            words => assert_refused(&report, words),
+            words => assert_unchecked(&report, words),
         }
         world.peers.remove_delegate(url).unwrap();
     }
@@ -144,8 +153,7 @@ async fn who_could_not_be_checked_is_not_blamed() {
     let missing = Verify::Tool { command: vec!["/nonexistent/tool".to_owned()] };
     let killed = Verify::Tool { command: ["sh", "-c", "kill -9 $$"].map(str::to_owned).to_vec() };
     for verify in [silent, unclear, missing, killed] {
-        let report = checked(&world, &peer.url, verify).await;
-        assert_eq!(report.error.unwrap().code, "VERIFICATION_FAILED");
+        assert_unchecked(&checked(&world, &peer.url, verify).await, "");
     }
     let tally = &world.peers.tallies().unwrap()[0].tally;
     assert!(tally.successes > 3.9 && tally.checked < 0.1, "{tally:?}");
@@ -167,7 +175,7 @@ async fn a_tool_is_done_when_it_has_ended() {
     }
 }
 
-struct Person(bool);
+struct Person(Judgement);
 
 impl Judge for Person {
     fn name(&self) -> String {
@@ -177,8 +185,7 @@ impl Judge for Person {
     fn judge<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Judgement> {
         assert_eq!(question.task, "say hi");
         assert_eq!(question.output["said"], "say hi");
-        let judgement = Judgement { passed: self.0, detail: Some("I looked".to_owned()) };
-        Box::pin(std::future::ready(judgement))
+        Box::pin(std::future::ready(self.0.clone()))
     }
 }
 
@@ -187,8 +194,26 @@ impl Judge for Person {
 async fn a_person_is_asked() {
     let world = World::new();
     let peer = Peer::start(Manner::default()).await;
-    let report = checked(&world, &peer.url, Verify::Human(Arc::new(Person(true)))).await;
+    let ask = |said: Judgement| Verify::Human(Arc::new(Person(said)));
+    let words = || Some("I looked".to_owned());
+    let report = checked(&world, &peer.url, ask(Judgement::Right(words()))).await;
     assert_verified(&report, VerificationStatus::HumanVerified, "human:ada");
-    let report = checked(&world, &peer.url, Verify::Human(Arc::new(Person(false)))).await;
+    let report = checked(&world, &peer.url, ask(Judgement::Wrong(words()))).await;
     assert_refused(&report, "I looked");
+}
+
+/// LD-C41: the result is there, nobody has said that it is wrong, and who made it is not blamed.
+#[tokio::test]
+async fn a_person_who_does_not_answer_has_not_refused() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    let silent = Person(Judgement::Unanswered("nobody was there".to_owned()));
+    let report = checked(&world, &peer.url, Verify::Human(Arc::new(silent))).await;
+    assert_unchecked(&report, "human:ada: nobody was there");
+    assert_eq!(report.output.as_ref().unwrap()["said"], "say hi");
+    let value = serde_json::to_value(&report).unwrap();
+    assert_eq!(value["checks"][0]["outcome"], "not_made");
+    assert_eq!(value["provenance"]["verified"], false);
+    let tally = &world.peers.tallies().unwrap()[0].tally;
+    assert!(tally.successes > 0.9 && tally.checked < 0.1, "{tally:?}");
 }

@@ -51,7 +51,7 @@ impl ServerHandler for Tools {
     }
 }
 
-async fn serve() -> String {
+pub(super) async fn serve() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let sessions = Arc::new(LocalSessionManager::default());

@@ -154,6 +154,23 @@ fn results_are_checked() {
     assert_eq!(report(&peer)["provenance"]["verification_status"], "peer_verified");
 }
 
+/// Nobody sits at a terminal here: the result is told, and that nobody verified it.
+#[test]
+fn a_person_who_is_not_there_has_not_refused() {
+    let pair = Pair::new();
+    let asked = pair.delegate(&["--skill", "count", "--verify", "human", "--json"]);
+    assert_eq!(asked.code, 1, "{}", asked.stderr);
+    let told = report(&asked);
+    assert_eq!(told["output"], json!({ "n": 2 }));
+    assert_eq!(told["provenance"]["verified"], false);
+    assert_eq!(told["error"]["code"], "NOT_VERIFIED", "{told}");
+    assert_eq!(told["checks"][0]["outcome"], "not_made");
+    let asked = pair.delegate(&["--skill", "count", "--verify", "human"]);
+    assert_eq!(asked.code, 1, "{}", asked.stderr);
+    assert!(asked.stdout.contains("\"n\": 2"), "{}", asked.stdout);
+    assert!(asked.stderr.contains("it was not verified"), "{}", asked.stderr);
+}
+
 /// Another node, under another name.
 struct SecondNode(Node);
 
