@@ -54,8 +54,11 @@ pub(crate) fn measure(beside: &Path, effort: Effort) -> anyhow::Result<Delegates
         Effort::Full => (64, 400, 5, 10_000),
     };
     let folder = beside.parent().filter(|it| it.is_dir()).unwrap_or(Path::new("."));
-    let home = tempfile::tempdir_in(folder).context("cannot make a folder for the node")?;
+    let home = || tempfile::tempdir_in(folder).context("cannot make a folder for the node");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // First of all: memory that was used and given back would hide what the sessions take.
+    let bytes_each = runtime.block_on(weigh_sessions(home()?.path(), open_sessions))?;
+    let home = home()?;
     let stop = CancellationToken::new();
     let (node, address) = runtime.block_on(serve_node(home.path(), stop.clone()))?;
     let echo = runtime.block_on(serve_echo(stop.clone()))?;
@@ -83,22 +86,38 @@ pub(crate) fn measure(beside: &Path, effort: Effort) -> anyhow::Result<Delegates
     }
     let rows = kinds.iter().map(|(name, loads)| Row::of(name, loads)).collect();
 
-    let before = crate::sessions::resident_bytes()?;
-    for number in 0..open_sessions {
-        // Who opened it goes away; the session stays.
-        let who = (number % connections, 1 + number / connections);
-        runtime.block_on(Caller::open(who, &node, &key))?;
-    }
-    let grown = crate::sessions::resident_bytes()?.saturating_sub(before);
     stop.cancel();
     runtime.block_on(node.stop());
-    Ok(Delegates {
-        connections,
-        rows,
-        open_sessions,
-        bytes_each: grown as f64 / open_sessions as f64,
-    })
+    Ok(Delegates { connections, rows, open_sessions, bytes_each })
 }
+
+/// What a node grows by for each session that is open. Who opened it goes away.
+async fn weigh_sessions(home: &Path, count: usize) -> anyhow::Result<f64> {
+    let stop = CancellationToken::new();
+    let (node, _) = serve_node(home, stop.clone()).await?;
+    let key = SigningKey::from_seed(&NODE_SEED).public_key();
+    let open = async |from: usize, to: usize| -> anyhow::Result<()> {
+        for first in (from..to).step_by(AT_ONCE) {
+            let opening = (first..to.min(first + AT_ONCE))
+                .map(|number| Caller::open((number % CALLERS, number / CALLERS), &node, &key));
+            futures_util::future::try_join_all(opening).await?;
+        }
+        Ok(())
+    };
+    // What the first ones need, all share.
+    let few = count / 10;
+    open(0, few).await?;
+    let before = crate::sessions::resident_bytes()?;
+    open(few, count).await?;
+    let grown = crate::sessions::resident_bytes()?.saturating_sub(before);
+    stop.cancel();
+    node.stop().await;
+    Ok(grown as f64 / (count - few) as f64)
+}
+
+/// Who opens sessions, and how many of them at one time.
+const CALLERS: usize = 64;
+const AT_ONCE: usize = 64;
 
 impl Row {
     fn of(name: &'static str, loads: &[Load]) -> Self {

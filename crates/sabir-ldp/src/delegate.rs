@@ -23,7 +23,7 @@ mod submit;
 mod tasks;
 mod usage;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 pub use declined::Declined;
 pub use input::{Finished, Input, RequestId, TaskEvent};
@@ -55,7 +55,7 @@ pub struct Delegate {
     tasks: Tasks,
     replay: ReplayWindow,
     /// Who asked for a task that ended, while the store is asked how.
-    recalls: BTreeMap<RequestId, Recall>,
+    recalls: HashMap<RequestId, Recall>,
     outputs: VecDeque<Output>,
     /// The time that was told last. Clocks are set back: what goes out must bear the time that others
     /// have, and the replay window keeps out by itself what it has forgotten.
@@ -79,7 +79,7 @@ impl Delegate {
             sessions: Sessions::default(),
             tasks: Tasks::default(),
             replay,
-            recalls: BTreeMap::new(),
+            recalls: HashMap::new(),
             outputs: VecDeque::new(),
             now: Timestamp::default(),
         }

@@ -67,8 +67,7 @@ type Signed = Result<Option<SignedMessage>, SignatureFault>;
 
 impl Received {
     pub fn read(text: &str) -> Result<Self, Box<Malformed>> {
-        let (envelope, signed) = read::read_envelope(text)?;
-        Ok(Self { envelope, text: text.to_owned(), signed, weight: weigh(text) })
+        read::read_envelope(text)
     }
 
     /// About how many bytes of memory a message takes once it is read.

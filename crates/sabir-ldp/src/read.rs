@@ -1,6 +1,7 @@
 //! How the objects of the wire are read: null is absent, unknown keys are passed over, known keys
 //! have their type and their bounds. It knows no message.
 
+use memchr::memchr2;
 use sabir_base::json::{Json, JsonError, JsonFault, JsonKind, JsonValue};
 use sabir_base::text::clip;
 use serde_json::Value;
@@ -25,7 +26,17 @@ const VALUE_BYTES: usize = 256;
 
 /// A text that a peer sent, as JSON. Its values are counted before anything is made of them.
 pub(crate) fn read_json(text: &str) -> Result<Json<'_>, JsonError> {
-    if count_values(text) > MAX_VALUES {
+    read_counted(text, count_values(text))
+}
+
+/// The same, and about how many bytes of memory it takes.
+pub(crate) fn read_weighed(text: &str) -> (Result<Json<'_>, JsonError>, usize) {
+    let count = count_values(text);
+    (read_counted(text, count), weight(text, count))
+}
+
+fn read_counted(text: &str, count: usize) -> Result<Json<'_>, JsonError> {
+    if count > MAX_VALUES {
         let mut error = JsonError::new(format!("more than {MAX_VALUES} values"));
         error.fault = JsonFault::TooLarge;
         return Err(error);
@@ -35,25 +46,43 @@ pub(crate) fn read_json(text: &str) -> Result<Json<'_>, JsonError> {
 
 /// About how many bytes of memory a text takes once it is read.
 pub(crate) fn weigh(text: &str) -> usize {
-    text.len() + count_values(text).min(MAX_VALUES) * VALUE_BYTES
+    weight(text, count_values(text))
+}
+
+fn weight(text: &str, count: usize) -> usize {
+    text.len() + count.min(MAX_VALUES) * VALUE_BYTES
 }
 
 /// No fewer values than there are: each but the first comes after a comma or is the first in what
 /// holds it. What is not JSON is counted somehow, and refused later.
 fn count_values(text: &str) -> usize {
     let mut values = 1;
-    let mut is_in_string = false;
-    let mut is_escaped = false;
-    for byte in text.bytes() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_in_string => is_escaped = true,
-            b'"' => is_in_string = !is_in_string,
-            b',' | b'[' | b'{' if !is_in_string => values += 1,
-            _ => {}
-        }
+    let mut rest = text.as_bytes();
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b',' | b'[' | b'{')) {
+        let (byte, after) = (rest[at], &rest[at + 1..]);
+        rest = match byte {
+            b'"' => after_string(after),
+            _ => {
+                values += 1;
+                after
+            }
+        };
     }
     values
+}
+
+/// What comes after the quote that ends a string.
+fn after_string(text: &[u8]) -> &[u8] {
+    let mut rest = text;
+    while let Some(at) = memchr2(b'"', b'\\', rest) {
+        let skipped = if rest[at] == b'"' { 1 } else { 2 };
+        let after = rest.get(at + skipped..).unwrap_or_default();
+        if skipped == 1 {
+            return after;
+        }
+        rest = after;
+    }
+    &[]
 }
 
 /// An object whose keys are asked for one by one.

@@ -31,8 +31,12 @@ impl Delegate {
             }
         }
         delegate.replay = ReplayWindow::restore(delegate.settings.replay, seen, delegate.now);
-        let cut_off: Vec<TaskKey> =
-            delegate.tasks.all_running().map(|running| running.started.key.clone()).collect();
+        let cut_off: Vec<TaskKey> = delegate
+            .tasks
+            .all_running()
+            .into_iter()
+            .map(|running| running.started.key.clone())
+            .collect();
         for key in cut_off {
             let mut error = Refusal::Interrupted
                 .error("the node stopped while the task ran; nobody knows how far it came");

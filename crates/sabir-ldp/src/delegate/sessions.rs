@@ -1,7 +1,7 @@
 //! The sessions of a node, and those that ended lately. The table knows ids, owners and times; it
 //! refuses to know messages.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use super::claim::Claim;
 use super::record::{HowEnded, KeptKeys, Opened};
@@ -122,11 +122,11 @@ pub(super) struct Past {
 
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    open: BTreeMap<SessionId, Session>,
+    open: HashMap<SessionId, Session>,
     /// How many each owner has.
-    owned: BTreeMap<DelegateId, usize>,
+    owned: HashMap<DelegateId, usize>,
     suspended: usize,
-    past: BTreeMap<SessionId, Past>,
+    past: HashMap<SessionId, Past>,
     past_order: VecDeque<SessionId>,
     wakes: BTreeSet<(Timestamp, SessionId)>,
 }
@@ -266,8 +266,11 @@ impl Sessions {
         None
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = (&SessionId, &Session)> {
-        self.open.iter()
+    /// By id.
+    pub(super) fn all(&self) -> Vec<(&SessionId, &Session)> {
+        let mut all: Vec<(&SessionId, &Session)> = self.open.iter().collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all
     }
 
     /// Oldest first.

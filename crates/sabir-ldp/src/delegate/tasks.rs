@@ -1,7 +1,7 @@
 //! The tasks of a node: those that run, and those that ended and are still known by name. The table
 //! counts and finds; it refuses to know messages and results.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::answers::Asker;
 use super::claim::Claim;
@@ -163,7 +163,7 @@ impl Running {
 
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
-    known: BTreeMap<TaskKey, Task>,
+    known: HashMap<TaskKey, Task>,
     /// Those that ended, oldest first.
     ended: VecDeque<TaskKey>,
     /// The marks of those that ended before them.
@@ -172,11 +172,11 @@ pub(super) struct Tasks {
     /// nothing.
     forgot: bool,
     /// How many run, of each owner; looking counts as running.
-    running: BTreeMap<DelegateId, Load>,
+    running: HashMap<DelegateId, Load>,
     running_total: Load,
     wakes: BTreeSet<(Timestamp, TaskKey)>,
     /// Which task a request waits for.
-    waiting: BTreeMap<RequestId, TaskKey>,
+    waiting: HashMap<RequestId, TaskKey>,
 }
 
 /// How much runs.
@@ -335,11 +335,17 @@ impl Tasks {
     }
 
     /// Running tasks, by key.
-    pub(super) fn all_running(&self) -> impl Iterator<Item = &Running> {
-        self.known.values().filter_map(|task| match task {
-            Task::Running(running) => Some(&**running),
-            Task::Looking(_) | Task::Ended(_) => None,
-        })
+    pub(super) fn all_running(&self) -> Vec<&Running> {
+        let mut all: Vec<&Running> = self
+            .known
+            .values()
+            .filter_map(|task| match task {
+                Task::Running(running) => Some(&**running),
+                Task::Looking(_) | Task::Ended(_) => None,
+            })
+            .collect();
+        all.sort_unstable_by(|one, other| one.started.key.cmp(&other.started.key));
+        all
     }
 
     /// Ended tasks, oldest first.

@@ -4,22 +4,24 @@
 use sabir_base::json::{JsonError, JsonValue};
 
 use super::read_body::read_body;
-use super::{Envelope, Malformed, MessageType, Recipient, Signed};
+use super::{Envelope, Malformed, MessageType, Received, Recipient};
 use crate::id::DelegateId;
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
-use crate::read::{Fields, MAX_JSON_DEPTH, MAX_NAME_BYTES, limited_text, read_json, wire_serde};
+use crate::read::{Fields, MAX_JSON_DEPTH, MAX_NAME_BYTES, limited_text, read_weighed, wire_serde};
 use crate::sign::SignedMessage;
 
 /// How deep a message nests, itself included. Deeper than any task's input has a reason to be.
 pub const MAX_DEPTH: usize = MAX_JSON_DEPTH;
 
 /// With what it says about its signature, for which the text has to be at hand as JSON.
-pub(super) fn read_envelope(text: &str) -> Result<(Envelope, Signed), Box<Malformed>> {
-    let json = read_json(text).map_err(|error| Box::new(Malformed::new(error)))?;
+pub(super) fn read_envelope(text: &str) -> Result<Received, Box<Malformed>> {
+    let (json, weight) = read_weighed(text);
+    let json = json.map_err(|error| Box::new(Malformed::new(error)))?;
     let envelope = Envelope::read(json.top())
         .map_err(|error| Box::new(with_names(Malformed::new(error), json.top())))?;
-    Ok((envelope, SignedMessage::read(json.top())))
+    let signed = SignedMessage::read(json.top());
+    Ok(Received { envelope, text: text.to_owned(), signed, weight })
 }
 
 impl Envelope {
