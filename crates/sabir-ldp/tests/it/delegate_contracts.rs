@@ -125,7 +125,7 @@ fn a_kept_contract_is_said_to_be_kept() {
     assert_eq!(provenance["contract_satisfied"], true);
 }
 
-/// LD-M50: each row has a budget, what was measured, and what is said of the contract.
+/// LD-M52: each row has a budget, what was measured, and what is said of the contract.
 #[test]
 fn what_nobody_measured_is_neither_kept_nor_broken() {
     let rows = [

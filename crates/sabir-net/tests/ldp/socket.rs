@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::world::{World, hello, message, submit, until};
+use crate::world::{World, hello, message, open_session, say, submit, until};
 
 type Socket = WebSocketStream<TcpStream>;
 
@@ -250,7 +250,7 @@ async fn messages_that_find_no_room_are_not_read_for_long() {
 async fn answers_that_find_no_room_are_asked_for_again() {
     let world = World::limited(|limits| limits.answers_bytes = 32 * 1024).await;
     let mut wire = world.wire().await;
-    let session = crate::world::open_session(&mut wire).await;
+    let session = open_session(&mut wire).await;
     let task = |name: &str, bytes: usize| submit(&session, name, "echo", json!("x".repeat(bytes)));
     assert_eq!(wire.post("/ldp/messages", "", &task("t", 40_000)).await.status, 200);
     // Its room is free again.
@@ -276,4 +276,35 @@ async fn a_socket_that_reads_nothing_does_not_hold_up_the_end() {
     // Nobody reads: far more was told than connections hold.
     tokio::time::timeout(Duration::from_secs(60), world.end()).await.unwrap();
     drop(socket);
+}
+
+/// LD-H25, LD-N13: what is stored is for everybody, also while somebody reads nothing.
+#[tokio::test]
+async fn a_socket_that_reads_nothing_takes_nothing_from_others() {
+    let world = World::limited(|limits| limits.stall_time = Duration::from_secs(3600)).await;
+    let mut wire = world.wire().await;
+    let mine = open_session(&mut wire).await;
+    say(&mut wire, &submit(&mine, "mine", "echo", json!("ahoy"))).await;
+    let mut socket = open(&world).await;
+    let theirs = session(&mut socket).await;
+    let large = "x".repeat(200_000);
+    // Until not even the connections between them take any more.
+    for number in 0.. {
+        let task = submit(&theirs, &format!("t-{number}"), "echo", json!(large));
+        let telling = tokio::time::timeout(Duration::from_secs(2), tell(&mut socket, &task));
+        if telling.await.is_err() {
+            break;
+        }
+        assert!(number < 5000, "it was listened to for ever");
+    }
+    let again = say(&mut wire, &submit(&mine, "mine", "echo", json!("ahoy"))).await;
+    assert_eq!(
+        (&again["body"]["type"], &again["body"]["output"]),
+        (&"TASK_RESULT".into(), &"ahoy".into())
+    );
+    let streamed =
+        wire.post("/ldp/stream", "", &submit(&mine, "new", "echo", json!("avast"))).await;
+    assert_eq!(streamed.status, 200);
+    drop(socket);
+    world.end().await;
 }

@@ -127,7 +127,9 @@ impl Talk {
                     }
                 }
                 Some(follow) = arriving.next() => answers.push(follow),
-                Some(Told { text, .. }) = answers.next(), if held.is_none() => {
+                told = answers.next(), if held.is_none() && !answers.is_empty() => {
+                    // The last of them has ended: there may be room to read more.
+                    let Some(Told { text, .. }) = told else { continue };
                     let Ok(share) = shared.answers.share(text.len()) else {
                         return say_goodbye(&outbox, close_code::AGAIN, NO_ROOM).await;
                     };
