@@ -149,6 +149,26 @@ async fn who_writes_much_before_reading_is_answered_all_the_same() {
     world.end().await;
 }
 
+/// LD-H25: who has as many answers open as it may is read again when one of them has ended, and not
+/// when something else happens.
+#[tokio::test]
+async fn a_socket_that_was_full_is_read_again() {
+    let world = World::limited(|limits| {
+        limits.unanswered = 1;
+        // No ping wakes it.
+        limits.quiet_time = Duration::from_secs(3600);
+    })
+    .await;
+    let mut socket = open(&world).await;
+    for _ in 0..10 {
+        tell(&mut socket, &hello()).await;
+    }
+    for _ in 0..10 {
+        assert_eq!(hear(&mut socket).await["body"]["type"], "CAPABILITY_MANIFEST");
+    }
+    world.end().await;
+}
+
 /// LD-H25
 #[tokio::test]
 async fn a_socket_that_asks_too_often_is_read_more_slowly() {

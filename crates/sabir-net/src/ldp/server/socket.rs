@@ -74,7 +74,9 @@ impl Talk {
     async fn converse(&self, mut source: SplitStream<WebSocket>, outbox: mpsc::Sender<Letter>) {
         let shared = &self.connected.shared;
         let limits = &shared.limits;
-        let mut answers: SelectAll<BoxStream<'static, String>> = SelectAll::new();
+        let mut answers: SelectAll<BoxStream<'static, Told>> = SelectAll::new();
+        // Not their number in there, which changes only when they are looked at.
+        let mut unanswered = 0;
         let mut held: Option<Letter> = None;
         // A message that finds no room yet.
         let mut entering: Option<BoxFuture<'static, Option<(String, Share)>>> = None;
@@ -87,8 +89,8 @@ impl Talk {
             let is_paused = pause_until > Instant::now();
             // Who does not read what it is told is not listened to.
             let is_open = held.is_none() && entering.is_none() && stopped_at.is_none();
-            let may_read = is_open && !is_paused && answers.len() < limits.unanswered;
-            if stopped_at.is_some() && held.is_none() && answers.is_empty() {
+            let may_read = is_open && !is_paused && unanswered < limits.unanswered;
+            if stopped_at.is_some() && held.is_none() && unanswered == 0 {
                 return say_goodbye(&outbox, close_code::AWAY, "the node stops").await;
             }
             tokio::select! {
@@ -102,7 +104,10 @@ impl Talk {
                                 pause_until = Instant::now() + wait;
                             }
                             match shared.room.share(text.len()) {
-                                Ok(share) => answers.push(self.answers(text, share)),
+                                Ok(share) => {
+                                    unanswered += 1;
+                                    answers.push(self.answers(text, share));
+                                }
                                 Err(_) => entering = Some(self.enter(text)),
                             }
                         }
@@ -117,16 +122,22 @@ impl Talk {
                 entered = wait_for(&mut entering), if entering.is_some() => {
                     entering = None;
                     match entered {
-                        Some((text, share)) => answers.push(self.answers(text, share)),
+                        Some((text, share)) => {
+                            unanswered += 1;
+                            answers.push(self.answers(text, share));
+                        }
                         None => return say_goodbye(&outbox, close_code::AGAIN, NO_ROOM).await,
                     }
                 }
-                Some(text) = answers.next(), if held.is_none() => {
-                    let Ok(share) = shared.answers.share(text.len()) else {
-                        return say_goodbye(&outbox, close_code::AGAIN, NO_ROOM).await;
-                    };
-                    held = Some(Letter { message: Message::Text(text.into()), _share: share });
-                }
+                Some(told) = answers.next(), if held.is_none() => match told {
+                    Told::Text(text) => {
+                        let Ok(share) = shared.answers.share(text.len()) else {
+                            return say_goodbye(&outbox, close_code::AGAIN, NO_ROOM).await;
+                        };
+                        held = Some(Letter { message: Message::Text(text.into()), _share: share });
+                    }
+                    Told::All => unanswered -= 1,
+                },
                 Ok(permit) = outbox.reserve(), if held.is_some() => {
                     if let Some(letter) = held.take() {
                         permit.send(letter);
@@ -156,7 +167,7 @@ impl Talk {
     }
 
     /// What the node says to a message: one answer, or the events of a task.
-    fn answers(&self, text: String, share: Share) -> BoxStream<'static, String> {
+    fn answers(&self, text: String, share: Share) -> BoxStream<'static, Told> {
         let (node, channel) = (self.connected.shared.node.clone(), self.channel);
         let following = async move {
             let follow = node.follow(&text, channel, None).await;
@@ -164,7 +175,8 @@ impl Talk {
             drop((text, share));
             follow
         };
-        stream::once(following).flatten().map(|told| told.text).boxed()
+        let told = stream::once(following).flatten().map(|told| Told::Text(told.text));
+        told.chain(stream::iter([Told::All])).boxed()
     }
 
     /// Waits for room for a message, and not for longer than a body is waited for.
@@ -177,6 +189,13 @@ impl Talk {
         }
         .boxed()
     }
+}
+
+/// What comes in answer to one message.
+enum Told {
+    Text(String),
+    /// There is no more of it, so that another message may be read.
+    All,
 }
 
 /// A frame on its way, and the room that it takes.
