@@ -82,7 +82,8 @@ impl Talk {
         let mut entering: Option<BoxFuture<'static, Option<(String, Share)>>> = None;
         let mut stopped_at: Option<Instant> = None;
         let mut pause_until = Instant::now();
-        let mut heard_at = Instant::now();
+        // Pings since something was heard. Time does not tell: we may not have been running ourselves.
+        let mut silent = 0;
         let mut pings = interval(limits.quiet_time);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -95,7 +96,7 @@ impl Talk {
             }
             tokio::select! {
                 frame = source.next(), if may_read => {
-                    heard_at = Instant::now();
+                    silent = 0;
                     match heard(frame) {
                         Heard::Message(text) => {
                             if let Err(Refused::TooOften { wait }) =
@@ -145,19 +146,21 @@ impl Talk {
                 }
                 _ = pings.tick() => {
                     // Who is not listened to cannot be heard.
-                    if may_read && heard_at.elapsed() > limits.quiet_time * SILENT_PINGS {
+                    if !may_read {
+                        silent = 0;
+                    }
+                    if silent == SILENT_PINGS {
                         return;
                     }
-                    if !may_read {
-                        heard_at = Instant::now();
+                    if outbox.try_send(Message::Ping(Default::default()).into()).is_ok() {
+                        silent += 1;
                     }
-                    let _ = outbox.try_send(Message::Ping(Default::default()).into());
                 }
                 // What a node says of its tasks when it stops is still told.
                 () = shared.stop.cancelled(), if stopped_at.is_none() => {
                     stopped_at = Some(Instant::now());
                 }
-                () = sleep_until(stopped_at.unwrap_or(heard_at) + limits.grace),
+                () = sleep_until(stopped_at.unwrap_or(pause_until) + limits.grace),
                     if stopped_at.is_some() =>
                 {
                     return say_goodbye(&outbox, close_code::AWAY, "the node stops").await;
