@@ -159,8 +159,13 @@ impl<'t, L: Layout> Printer<'t, L> {
         let line = rest.find('\n').unwrap_or(rest.len());
         let limit = next.unwrap_or(u32::MAX - 1).min(end + line as u32);
         while self.comments.next_at() < limit {
+            let comment = self.comments.take();
             self.layout.space();
-            self.layout.token(self.comments.take());
+            self.layout.token(comment);
+            // What follows it would not stand on the message's line any more.
+            if comment.contains('\n') {
+                break;
+            }
         }
     }
 

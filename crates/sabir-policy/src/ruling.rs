@@ -76,6 +76,10 @@ pub struct Waivers(u8);
 impl Waivers {
     pub fn add(&mut self, waivable: Waivable) {
         self.0 |= 1 << waivable as u8;
+        // Otherwise an address that was made up would be let through, and one from a source not.
+        if waivable == Waivable::InventedUrl {
+            self.add(Waivable::UnlinkedUrl);
+        }
     }
 
     pub fn contains(self, waivable: Waivable) -> bool {

@@ -195,6 +195,15 @@ fn a_call_does_not_turn_into_routing() {
     }
 }
 
+/// AX-R28: behind a comment that ends on another line, nothing stands on the message's line.
+#[test]
+fn comments_behind_a_comment_of_two_lines_stay_where_they_are_put() {
+    let text = "INF(@a>@b): ((x (* two\nlines *)) (* more *))\n(* last *)";
+    assert_laws(text);
+    assert_eq!(wire(text), "INF(@a>@b): x(* two\nlines *)\n(* more *)(* last *)\n");
+    assert_laws("INF(@a>@b): ((x (* two\nlines *)) (* more *))\nINF(@a>@b): y");
+}
+
 #[test]
 fn comments_go_before_the_next_token() {
     for (written, printed) in [

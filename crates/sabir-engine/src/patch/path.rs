@@ -36,13 +36,15 @@ impl PatchPath {
         if text.contains('\\') {
             return Err(PathError::Backslash);
         }
-        if text.starts_with('/') || has_drive(text) {
+        if text.starts_with('/') {
             return Err(PathError::Absolute);
         }
         let mut names = Vec::new();
         for name in text.split('/') {
             match name {
                 "" | "." => {}
+                // Also behind a `./`, which does not stay.
+                drive if names.is_empty() && is_drive(drive) => return Err(PathError::Absolute),
                 ".." => return Err(PathError::Climbs),
                 name => names.push(name),
             }
@@ -117,9 +119,8 @@ impl PathError {
 }
 
 /// `C:/x` is relative here and absolute elsewhere; nobody means the former.
-fn has_drive(text: &str) -> bool {
-    matches!(text.as_bytes(), [letter, b':', rest @ ..]
-        if letter.is_ascii_alphabetic() && matches!(rest, [] | [b'/', ..]))
+fn is_drive(name: &str) -> bool {
+    matches!(name.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic())
 }
 
 /// No system that we know opens a longer one.

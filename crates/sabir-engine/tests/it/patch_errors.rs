@@ -63,6 +63,8 @@ fn paths_stay_below_their_folder() {
         ("//a", PathError::Absolute),
         ("c:/a", PathError::Absolute),
         ("C:", PathError::Absolute),
+        ("./a:", PathError::Absolute),
+        (".//./c:/a", PathError::Absolute),
         ("..", PathError::Climbs),
         ("a/..", PathError::Climbs),
         ("a/../b", PathError::Climbs),

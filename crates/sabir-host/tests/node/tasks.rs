@@ -123,7 +123,7 @@ async fn a_deadline_stops_a_task_while_it_runs_and_what_there_was_is_told() {
     let mut message = submission("t-1", "printf half; exec sleep 600", json!(1));
     let policy = json!({ "failure_policy": "fail_closed" });
     message["body"]["contract"] =
-        json!({ "contract_id": "c-1", "deadline": stamp(700), "policy": policy });
+        json!({ "contract_id": "c-1", "deadline": stamp(3000), "policy": policy });
     let answer = world.ask(&message).await;
     assert_eq!(code(&answer), "CONTRACT_VIOLATED", "{answer}");
     assert_eq!(answer["error"]["partial_output"], "half");

@@ -132,6 +132,10 @@ impl Initiator {
                 }
                 self.try_again(exchange.step.repeat(), exchange.attempt, error, moment);
             }
+            // It goes along when the session is open again.
+            (Step::Cancel(_), Some(Refusal::BadSignature)) if self.phase == Phase::Opening => {
+                self.try_again(exchange.step.repeat(), exchange.attempt, error, moment);
+            }
             // Signed with keys that are not the session's any more.
             (Step::Submit(_) | Step::Poll(_) | Step::Cancel(_), Some(Refusal::BadSignature))
                 if self.agreed.as_ref().is_some_and(|it| it.epoch != exchange.epoch) =>
@@ -153,7 +157,10 @@ impl Initiator {
                     | Refusal::SessionClosed
                     | Refusal::BadSignature,
                 ),
-            ) => self.task_refused(task, exchange, error, moment),
+            )
+            | (Step::Cancel(task), Some(Refusal::BadSignature)) => {
+                self.task_refused(task, exchange, error, moment);
+            }
             (Step::Poll(task), _) => self.report_failed(task, error),
             // It may have been quicker than the task.
             (Step::Cancel(task), Some(Refusal::TaskNotFound)) if self.is_submitting(task) => {

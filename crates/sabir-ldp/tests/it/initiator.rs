@@ -411,6 +411,47 @@ fn a_lost_session_is_opened_again_once() {
     assert_eq!(report(&client), Some(Err("SESSION_EXPIRED")));
 }
 
+/// Brings what the client says to the node, and the answers back.
+fn relay(client: &mut Client, node: &mut Node, now: u64) -> Vec<String> {
+    let mut kinds = Vec::new();
+    while !client.outbox.is_empty() {
+        let (exchange, text) = client.outbox.remove(0);
+        let message: Value = serde_json::from_str(&text).unwrap();
+        kinds.push(message["body"]["type"].as_str().unwrap().to_owned());
+        let asked = node.post_text(&text);
+        if let Some(reply) = node.replies.get(&asked) {
+            client.take(exchange, &reply.to_string(), now);
+        }
+    }
+    kinds
+}
+
+/// LD-M40: a proposal of ours that came late gave the node other keys, and a cancellation is the
+/// first to meet them.
+#[test]
+fn a_cancellation_reaches_a_session_that_has_other_keys() {
+    let mut node = Node::new();
+    let mut client = Client::new("ldp:delegate:ada", Signing::Native);
+    client.handle(InitiatorInput::Begin, START);
+    client.handle(request("t", &frame()), START);
+    relay(&mut client, &mut node, START);
+    client.handle(InitiatorInput::Suspend, START);
+    relay(&mut client, &mut node, START);
+    client.handle(InitiatorInput::Resume, START);
+    let (exchange, late) = client.outbox.remove(0);
+    lose(&mut client, exchange, Arrival::Unknown, START);
+    let now = client.machine.next_wake().unwrap().millis();
+    client.handle(InitiatorInput::Tick, now);
+    assert_eq!(relay(&mut client, &mut node, now), ["SESSION_PROPOSE"]);
+    node.post_text(&late);
+
+    client.handle(InitiatorInput::Cancel { task: TaskId::new("t").unwrap() }, now);
+    let kinds = relay(&mut client, &mut node, now);
+    assert_eq!(kinds, ["TASK_CANCEL", "SESSION_PROPOSE", "TASK_SUBMIT", "TASK_CANCEL"]);
+    assert_eq!(report(&client), Some(Err("CANCELLED")));
+    assert_eq!(node.started.len(), 1);
+}
+
 /// LD-M41
 #[test]
 fn a_running_task_is_asked_after() {

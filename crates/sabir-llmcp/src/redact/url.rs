@@ -36,9 +36,10 @@ pub fn normalise_url(raw: &str) -> Option<String> {
     }
     let path = url.path().trim_end_matches('/').to_owned();
     url.set_path(&path);
+    let is_root = path.is_empty() && url.query().is_none();
     let mut url = String::from(url);
-    // The root is a slash of its own.
-    while url.ends_with('/') && path.is_empty() {
+    // The root is a slash of its own; one at the end of a query is part of it.
+    if is_root {
         url.pop();
     }
     Some(url)

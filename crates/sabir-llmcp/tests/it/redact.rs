@@ -323,6 +323,20 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(PIECES), 0..30).prop_map(|pieces| pieces.concat())
 }
 
+/// LC-K33: only the slash at the end of a path is left out.
+#[test]
+fn a_slash_at_the_end_of_a_query_stays() {
+    for (written, normal) in [
+        ("https://example.com/?a=/", "https://example.com/?a=/"),
+        ("https://example.com/?/& token", "https://example.com/?%20token&/"),
+        ("https://example.com/b/?a=/", "https://example.com/b?a=/"),
+        ("https://example.com/", "https://example.com"),
+    ] {
+        assert_eq!(normalise_url(written).unwrap(), normal);
+        assert_eq!(normalise_url(normal).unwrap(), normal);
+    }
+}
+
 proptest! {
     /// LC-K34: a secret stays out wherever it stands, and the words around it stay in.
     #[test]

@@ -149,6 +149,26 @@ async fn who_writes_much_before_reading_is_answered_all_the_same() {
     world.end().await;
 }
 
+/// LD-H25: who has as many answers open as it may is read again when one of them has ended, and not
+/// when something else happens.
+#[tokio::test]
+async fn a_socket_that_was_full_is_read_again() {
+    let world = World::limited(|limits| {
+        limits.unanswered = 1;
+        // No ping wakes it.
+        limits.quiet_time = Duration::from_secs(3600);
+    })
+    .await;
+    let mut socket = open(&world).await;
+    for _ in 0..10 {
+        tell(&mut socket, &hello()).await;
+    }
+    for _ in 0..10 {
+        assert_eq!(hear(&mut socket).await["body"]["type"], "CAPABILITY_MANIFEST");
+    }
+    world.end().await;
+}
+
 /// LD-H25
 #[tokio::test]
 async fn a_socket_that_asks_too_often_is_read_more_slowly() {
@@ -199,6 +219,21 @@ async fn pings_go_out_and_silence_is_an_end() {
     world.end().await;
 }
 
+/// LD-H26: a server that stood still itself has asked nobody, so that nobody was silent.
+#[tokio::test]
+async fn a_server_that_was_held_up_blames_nobody() {
+    let quiet_time = Duration::from_millis(20);
+    let world = World::limited(|limits| limits.quiet_time = quiet_time).await;
+    let mut socket = open(&world).await;
+    for _ in 0..10 {
+        // Both sides live on this thread.
+        std::thread::sleep(quiet_time * 5);
+        tell(&mut socket, &hello()).await;
+        assert_eq!(hear(&mut socket).await["body"]["type"], "CAPABILITY_MANIFEST");
+    }
+    world.end().await;
+}
+
 /// LD-H26
 #[tokio::test]
 async fn sockets_have_places_and_are_closed_when_the_server_stops() {
@@ -214,7 +249,7 @@ async fn sockets_have_places_and_are_closed_when_the_server_stops() {
 /// LD-H28
 #[tokio::test]
 async fn a_socket_hears_that_the_node_stops_before_it_is_closed() {
-    let world = World::start().await;
+    let world = World::limited(|limits| limits.grace = Duration::from_secs(60)).await;
     let mut socket = open(&world).await;
     let session = session(&mut socket).await;
     tell(&mut socket, &submit(&session, "t", "steps", json!({ "steps": 1 }))).await;

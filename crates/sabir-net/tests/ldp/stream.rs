@@ -203,7 +203,7 @@ async fn a_server_that_stops_ends_streams_and_waits_for_nobody() {
 /// LD-H28
 #[tokio::test]
 async fn who_waits_for_a_task_hears_that_the_node_stops() {
-    let world = World::start().await;
+    let world = World::limited(|limits| limits.grace = Duration::from_secs(60)).await;
     let session = open_session(&mut world.wire().await).await;
     let task = || submit(&session, "t", "steps", json!({ "steps": 1 }));
     let mut events = Events::open(&world, &task(), None).await;

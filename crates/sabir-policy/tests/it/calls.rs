@@ -358,6 +358,20 @@ fn worse(facts: CallFacts, which: usize) -> CallFacts {
     worse
 }
 
+/// LC-G28, LC-G23: who lets made-up addresses pass lets found ones pass, and not the other way round.
+#[test]
+fn waiving_the_question_about_made_up_addresses_waives_that_about_found_ones() {
+    let outcome = |address, waived| {
+        let facts = CallFacts { address: Some(address), ..CallFacts::plain(Labels::default()) };
+        let ruling = Ruling { waived: [waived].into_iter().collect(), ..Ruling::default() };
+        ask_gate(facts, ApprovalPolicy::OnRequest, ruling, false).outcome
+    };
+    assert_eq!(outcome(AddressKind::Invented, Waivable::InventedUrl), Outcome::Allow);
+    assert_eq!(outcome(AddressKind::Found, Waivable::InventedUrl), Outcome::Allow);
+    assert_eq!(outcome(AddressKind::Found, Waivable::UnlinkedUrl), Outcome::Allow);
+    assert_eq!(outcome(AddressKind::Invented, Waivable::UnlinkedUrl), Outcome::Ask);
+}
+
 /// What nobody lifts.
 const HARD: [RuleId; 7] = [
     RuleId::CallNotStrict,

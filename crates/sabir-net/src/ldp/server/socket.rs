@@ -79,26 +79,28 @@ impl Talk {
         // could hold what others wait for.
         let mut arriving: FuturesUnordered<BoxFuture<'static, Follow>> = FuturesUnordered::new();
         let mut answers: SelectAll<Follow> = SelectAll::new();
+        // Not their number in there, which changes only when they are looked at.
+        let mut unanswered = 0;
         let mut held: Option<Letter> = None;
         // A message that finds no room yet.
         let mut entering: Option<BoxFuture<'static, Option<(String, Share)>>> = None;
         let mut stopped_at: Option<Instant> = None;
         let mut pause_until = Instant::now();
-        let mut heard_at = Instant::now();
+        // Pings since something was heard. Time does not tell: we may not have been running ourselves.
+        let mut silent = 0;
         let mut pings = interval(limits.quiet_time);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let is_paused = pause_until > Instant::now();
             // Who does not read what it is told is not listened to.
             let is_open = held.is_none() && entering.is_none() && stopped_at.is_none();
-            let unanswered = arriving.len() + answers.len();
             let may_read = is_open && !is_paused && unanswered < limits.unanswered;
             if stopped_at.is_some() && held.is_none() && unanswered == 0 {
                 return say_goodbye(&outbox, close_code::AWAY, "the node stops").await;
             }
             tokio::select! {
                 frame = source.next(), if may_read => {
-                    heard_at = Instant::now();
+                    silent = 0;
                     match heard(frame) {
                         Heard::Message(text) => {
                             if let Err(Refused::TooOften { wait }) =
@@ -107,7 +109,10 @@ impl Talk {
                                 pause_until = Instant::now() + wait;
                             }
                             match shared.room.share(text.len()) {
-                                Ok(share) => arriving.push(self.tell(text, share)),
+                                Ok(share) => {
+                                    unanswered += 1;
+                                    arriving.push(self.tell(text, share));
+                                }
                                 Err(_) => entering = Some(self.enter(text)),
                             }
                         }
@@ -122,14 +127,16 @@ impl Talk {
                 entered = wait_for(&mut entering), if entering.is_some() => {
                     entering = None;
                     match entered {
-                        Some((text, share)) => arriving.push(self.tell(text, share)),
+                        Some((text, share)) => {
+                            unanswered += 1;
+                            arriving.push(self.tell(text, share));
+                        }
                         None => return say_goodbye(&outbox, close_code::AGAIN, NO_ROOM).await,
                     }
                 }
                 Some(follow) = arriving.next() => answers.push(follow),
-                told = answers.next(), if held.is_none() && !answers.is_empty() => {
-                    // The last of them has ended: there may be room to read more.
-                    let Some(Told { text, .. }) = told else { continue };
+                Some(Told { text, last, .. }) = answers.next(), if held.is_none() => {
+                    unanswered -= usize::from(last);
                     let Ok(share) = shared.answers.share(text.len()) else {
                         return say_goodbye(&outbox, close_code::AGAIN, NO_ROOM).await;
                     };
@@ -142,19 +149,21 @@ impl Talk {
                 }
                 _ = pings.tick() => {
                     // Who is not listened to cannot be heard.
-                    if may_read && heard_at.elapsed() > limits.quiet_time * SILENT_PINGS {
+                    if !may_read {
+                        silent = 0;
+                    }
+                    if silent == SILENT_PINGS {
                         return;
                     }
-                    if !may_read {
-                        heard_at = Instant::now();
+                    if outbox.try_send(Message::Ping(Default::default()).into()).is_ok() {
+                        silent += 1;
                     }
-                    let _ = outbox.try_send(Message::Ping(Default::default()).into());
                 }
                 // What a node says of its tasks when it stops is still told.
                 () = shared.stop.cancelled(), if stopped_at.is_none() => {
                     stopped_at = Some(Instant::now());
                 }
-                () = sleep_until(stopped_at.unwrap_or(heard_at) + limits.grace),
+                () = sleep_until(stopped_at.unwrap_or(pause_until) + limits.grace),
                     if stopped_at.is_some() =>
                 {
                     return say_goodbye(&outbox, close_code::AWAY, "the node stops").await;

@@ -322,7 +322,7 @@ async fn an_agent_that_is_too_slow_is_cancelled() {
     let world = World::new();
     let agent = Agent::start(true, false).await;
     let mut asked = request("hang", &[&agent.address()]);
-    asked.deadline = Some(Duration::from_millis(300));
+    asked.deadline = Some(Duration::from_secs(2));
     let (report, _) = world.run(&asked).await;
     assert_eq!(report.error.unwrap().code, "CONTRACT_VIOLATED");
     assert!(agent.calls().contains(&"CancelTask".to_owned()), "{:?}", agent.calls());

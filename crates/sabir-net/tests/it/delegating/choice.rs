@@ -116,7 +116,7 @@ async fn a_retryable_failure_goes_to_the_next_and_a_final_one_does_not() {
 #[tokio::test]
 async fn the_next_one_delivers_what_the_first_could_not() {
     let mut world = World::new();
-    world.pace.answer = Duration::from_millis(300);
+    world.pace.answer = Duration::from_secs(1);
     let manner = Manner { twist: Twist::Silent, only: "SESSION_PROPOSE", ..named("dead") };
     let dead = Peer::start(manner).await;
     let alive = Peer::start(named("alive-and-well")).await;
@@ -131,7 +131,7 @@ async fn the_next_one_delivers_what_the_first_could_not() {
 #[tokio::test]
 async fn a_task_that_may_run_is_given_to_nobody_else() {
     let mut world = World::new();
-    world.pace.answer = Duration::from_millis(300);
+    world.pace.answer = Duration::from_secs(1);
     let lost = |name| Manner {
         twist: Twist::Silent,
         only: "TASK_SUBMIT",

@@ -39,7 +39,7 @@ fn a_flood_of_output_is_bounded_everywhere() {
 #[test]
 fn what_must_be_escaped_is_bounded_as_it_is_sent() {
     let place = Place::new();
-    let script = "head -c 50000000 /dev/zero & head -c 50000000 /dev/zero >&2; wait";
+    let script = "head -c 20000000 /dev/zero & head -c 20000000 /dev/zero >&2; wait";
     let flood = json!({ "command": ["bash", "-c", script], "timeout_ms": 60000 });
     let model =
         FakeModel::start([calls("resp_1", "call_1", "shell", &flood), says("resp_2", "ok")]);

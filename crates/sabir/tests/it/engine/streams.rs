@@ -187,7 +187,7 @@ fn a_silent_stream_is_given_up_and_a_comment_keeps_it_alive() {
     let place = Place::new();
     let silent = Reply::sse([responses::text_delta("a")]).then_hold_open();
     let model = FakeModel::start([silent, says("resp_1", "hi")]);
-    let (client, end) = run(&place, &model, &json!({ "stream_idle_timeout_ms": 300 }));
+    let (client, end) = run(&place, &model, &json!({ "stream_idle_timeout_ms": 2000 }));
     assert_eq!(answer_of(&end), "hi");
     assert_eq!(client.all_of("stream_error").len(), 1);
     model.wait_for_close(0);
