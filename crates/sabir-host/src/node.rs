@@ -151,6 +151,17 @@ impl Node {
         }
     }
 
+    /// Waits until the node fails, and says why: what cannot be written down is not done any more.
+    pub async fn failure(&self) -> String {
+        loop {
+            let failed = self.0.failure.notified();
+            if let Some(Closed::Failed(why)) = self.0.closed.get() {
+                return why.clone();
+            }
+            failed.await;
+        }
+    }
+
     pub fn counts(&self) -> NodeCounts {
         let condition = match self.0.closed.get() {
             None => Condition::Serving,

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 
 use super::config::StdioConfig;
 use super::redaction::Redaction;
-use crate::process::environment::{sounds_secret, without};
+use crate::process::environment::{is_withheld, sounds_secret, without};
 use crate::process::{End as Ending, Served, Streams};
 use crate::sandbox::Limits;
 use crate::sandbox::wire::{Command, Status};
@@ -88,7 +88,7 @@ impl Environment {
     ) -> BTreeMap<OsString, OsString> {
         let inherited = self.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
         let mut variables: BTreeMap<OsString, OsString> = without(inherited, &self.withheld)
-            .filter(|(name, _)| !sounds_secret(&name.to_string_lossy()))
+            .filter(|(name, value)| !is_withheld(&name.to_string_lossy(), &value.to_string_lossy()))
             .collect();
         for name in &config.pass_env {
             if let Some(value) = self.variables.get(OsStr::new(name)) {

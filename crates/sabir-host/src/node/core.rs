@@ -40,6 +40,8 @@ pub(super) struct Core {
     pub(super) wake: Notify,
     machine: Mutex<Machine>,
     queue: Mutex<Queue>,
+    /// Told when the node fails.
+    pub(super) failure: Notify,
     /// Told when everything is on disk.
     settled: Notify,
     /// Kibibytes that may be on their way to the disk.
@@ -102,6 +104,7 @@ impl Core {
             wake: Notify::new(),
             machine: Mutex::new(parts.machine),
             queue: Mutex::default(),
+            failure: Notify::new(),
             settled: Notify::new(),
             room: Arc::new(Semaphore::new(ROOM_KIB)),
         })
@@ -249,10 +252,11 @@ impl Core {
         }
     }
 
-    pub(super) fn why_closed(&self) -> Option<String> {
+    /// What others are told. Why a disk fails is for this machine to know.
+    pub(super) fn why_closed(&self) -> Option<&'static str> {
         self.closed.get().map(|closed| match closed {
-            Closed::Stopping => "this node is stopping".to_owned(),
-            Closed::Failed(why) => format!("this node cannot keep what it is told: {why}"),
+            Closed::Stopping => "this node is stopping",
+            Closed::Failed(_) => "this node cannot keep what it is told",
         })
     }
 
@@ -261,6 +265,7 @@ impl Core {
         if self.closed.set(Closed::Failed(why)).is_err() {
             return;
         }
+        self.failure.notify_waiters();
         let core = Arc::clone(self);
         // Not here: this may be the journal's own thread.
         self.runtime.spawn_blocking(move || {

@@ -175,7 +175,7 @@ impl Follower {
             }
             End::Closed => {
                 let why = self.request.core().why_closed();
-                self.request.failed(why.as_deref().unwrap_or("this node cannot answer now"))
+                self.request.failed(why.unwrap_or("this node cannot answer now"))
             }
         };
         self.last(text)

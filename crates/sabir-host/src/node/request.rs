@@ -135,11 +135,11 @@ impl Core {
 
     /// The node's own word, when the machine is not asked any more.
     fn refuse(self: &Arc<Self>, voice: &Voice, about: &About) -> String {
-        let why = self.why_closed().unwrap_or_else(|| "this node cannot answer now".to_owned());
+        let why = self.why_closed().unwrap_or("this node cannot answer now");
         self.say_no(voice, about, why)
     }
 
-    fn say_no(self: &Arc<Self>, voice: &Voice, about: &About, why: String) -> String {
+    fn say_no(self: &Arc<Self>, voice: &Voice, about: &About, why: &str) -> String {
         let Some(mut moment) = self.moment() else { return String::new() };
         let error = unavailable(why);
         self.with_pen(|pen| pen.write_failure(voice, about, error, &mut moment))
@@ -220,7 +220,7 @@ impl Request {
     }
 
     pub(super) fn failed(&self, why: &str) -> String {
-        self.core.say_no(&self.voice, &self.about, why.to_owned())
+        self.core.say_no(&self.voice, &self.about, why)
     }
 
     pub(super) fn core(&self) -> &Arc<Core> {

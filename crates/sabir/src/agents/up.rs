@@ -1,7 +1,7 @@
 //! `sabir up`: a node that other agents find, ask and check.
 
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,6 +48,7 @@ of its callers (--client-ca).
 
 Exit codes:
   0    it was told to end (SIGTERM), and what ran was written down
+  1    it ended after it could not write any more
   2    the command line or the configuration is wrong, or an address cannot be used
   130  interrupted")]
 pub(crate) struct UpArgs {
@@ -129,7 +130,7 @@ impl UpArgs {
         };
         let listening = server.listening();
         let first = listening.first().context("it listens nowhere")?;
-        let endpoint = format!("{}://{}", first.transport, first.address);
+        let endpoint = reached_at(first);
         let surroundings =
             Surroundings { key: me.key.public_key(), endpoint: &endpoint, domains: &me.domains };
         let settings = me.config.settings(&kit, &surroundings, &me::environment)?;
@@ -141,17 +142,28 @@ impl UpArgs {
         let asking = tokio::spawn(ask_operator(approvals, stop.clone()));
         // Whoever waits for an answer is given one while the server still can.
         let ended = async {
-            stop.cancelled().await;
+            let why = tokio::select! {
+                () = stop.cancelled() => None,
+                why = node.failure() => Some(why),
+            };
+            if let Some(why) = &why {
+                notes.line(format_args!(
+                    "error: nothing can be written down any more, and nothing more is done: {why}"
+                ));
+                stop.cancelled().await;
+            }
             node.stop().await;
+            why
         };
         let serving = async {
             server.serve(node.clone(), stop.clone()).await;
             stop.cancel();
         };
-        tokio::join!(serving, ended);
+        let ((), failure) = tokio::join!(serving, ended);
         engine.shutdown().await;
         asking.abort();
-        Ok(ending.await?)
+        let code = ending.await?;
+        Ok(if failure.is_some() { Exit::Found.into() } else { code })
     }
 
     /// The engine, which owns the journal of the home.
@@ -225,7 +237,7 @@ impl UpArgs {
             notes.line(format_args!("listening on {}://{}", place.transport, place.address));
         }
         if let (Some(place), Some(skill)) = (listening.first(), skills.first()) {
-            let url = format!("{}://{}", place.transport, place.address);
+            let url = reached_at(place);
             let skill = one_line(skill, 60);
             notes.line(format_args!(
                 "try: sabir delegate \"hello\" --to {url} --skill {skill}\nCtrl-C ends it"
@@ -233,6 +245,22 @@ impl UpArgs {
         }
         Ok(())
     }
+}
+
+/// Where somebody on this machine reaches it. An address that stands for all of them is none to call.
+fn reached_at(place: &Listening) -> String {
+    let Listening { transport, address } = place;
+    let address = match address.parse::<SocketAddr>() {
+        Ok(all) if all.ip().is_unspecified() => {
+            let here: IpAddr = match all.is_ipv4() {
+                true => Ipv4Addr::LOCALHOST.into(),
+                false => Ipv6Addr::LOCALHOST.into(),
+            };
+            SocketAddr::new(here, all.port()).to_string()
+        }
+        Ok(_) | Err(_) => address.clone(),
+    };
+    format!("{transport}://{address}")
 }
 
 fn token(file: Option<&Path>) -> anyhow::Result<Option<Token>> {
