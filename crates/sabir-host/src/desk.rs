@@ -35,7 +35,7 @@ pub use answer::{Answered, Ask, ToolSet};
 pub use artifact::{Made, ShareFormat, Shared, transform_kinds, write_new};
 pub use cited::Cited;
 pub use collect::{CaptureNews, CaptureOptions, CaptureReport, Kept, Note};
-pub use data::check_data;
+pub use data::{check_data, check_schema};
 pub use difference::{Change, count_changes, show_changes};
 pub use error::DeskError;
 pub use gate::{CallReport, Petition};

@@ -28,8 +28,8 @@ pub use desk::{
     Answered, Ask, CallReport, CaptureNews, CaptureOptions, CaptureReport, Change, Cited, Desk,
     DeskError, DeskModel, DeskSetup, Input, InputError, InputReader, Integrations, Kept, Made,
     Note, PDF_ARGUMENT, Petition, Reading, ShareFormat, Shared, ToolSet, USUAL_BUDGET, check_data,
-    check_input, count_changes, open_existing_library, open_library, open_library_to_read,
-    search_host, show_changes, transform_kinds, write_new, written,
+    check_input, check_schema, count_changes, open_existing_library, open_library,
+    open_library_to_read, search_host, show_changes, transform_kinds, write_new, written,
 };
 pub use egress::guard_under;
 pub use engine::{Connection, Defaults, Engine, Incoming, Setup, Shown};

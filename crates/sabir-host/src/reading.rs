@@ -57,9 +57,16 @@ pub(crate) fn read_at_most(from: impl Read, most: u64) -> io::Result<Option<Vec<
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        kind => kind.to_string(),
+    }
+}
+
 /// The text of a small file that nobody else can use, or why not.
 pub fn read_private(path: &Path, most: u64) -> Result<String, String> {
-    let (file, facts) = open(path).map_err(|error| error.kind().to_string())?;
+    let (file, facts) = open(path).map_err(|error| why(&error))?;
     if !facts.is_file() {
         return Err("it is not a file".to_owned());
     }
@@ -76,7 +83,7 @@ pub fn read_private(path: &Path, most: u64) -> Result<String, String> {
 
 /// The text of a small file, or why not.
 pub fn read_file_text(path: &Path, most: u64) -> Result<String, String> {
-    let (file, facts) = open(path).map_err(|error| error.kind().to_string())?;
+    let (file, facts) = open(path).map_err(|error| why(&error))?;
     if !facts.is_file() {
         return Err("it is not a file".to_owned());
     }
@@ -85,7 +92,7 @@ pub fn read_file_text(path: &Path, most: u64) -> Result<String, String> {
 
 /// The text that comes out of something, to its end, or why not.
 pub fn read_text(from: impl Read, most: u64) -> Result<String, String> {
-    let bytes = read_at_most(from, most).map_err(|error| error.kind().to_string())?;
+    let bytes = read_at_most(from, most).map_err(|error| why(&error))?;
     let bytes = bytes.ok_or_else(|| format!("it is larger than {most} bytes"))?;
     String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
 }

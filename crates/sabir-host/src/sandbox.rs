@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use plan::{has_linked_git, usable_root};
 pub use probe::{LayerReport, Probe, Unconfinable};
 pub(crate) use probe::{how, probe};
+pub use tree::kill_tree;
 
 /// The first argument by which the program knows that it was started as a helper.
 pub const HELPER_ARGUMENT: &str = "__sandbox";

@@ -70,11 +70,16 @@ impl Delegation {
     }
 
     /// The card of whoever answers at an address, whatever protocol it speaks. The key of a delegate
-    /// that is met for the first time is pinned.
+    /// that is met for the first time is pinned; one whose key is known has to prove that it has it.
     pub async fn look(
         &self,
         address: &Address,
     ) -> Result<(IdentityCard, Option<NewPin>), LdpError> {
+        if let Address::Ldp(base) = address {
+            let met = self.client.meet(base).await.map_err(|error| error.to_error())?;
+            self.client.prove(&met).await?;
+            return Ok((met.discovered.card, met.pinned));
+        }
         let (remote, pinned) = self.open(address, None).await?;
         let card = remote.card().clone();
         remote.close().await;
@@ -107,13 +112,14 @@ impl Delegation {
             None => self.run_with(request, &candidates, times, events, stop).await,
         };
         candidates.close().await;
-        let report = ran?;
+        let mut report = ran?;
         let status = match &report.error {
             None => DelegationStatus::Succeeded,
             Some(_) if stop.is_cancelled() => DelegationStatus::Cancelled,
             Some(_) => DelegationStatus::Failed,
         };
-        book::log(self.peers(), &report, (started_at, now()), status).await?;
+        let logged = book::log(self.peers(), &report, (started_at, now()), status).await;
+        report.note(logged);
         Ok(report)
     }
 
@@ -146,7 +152,7 @@ impl Delegation {
                 let why = report.chosen.why.clone();
                 tell(events, DelegationEvent::Chosen { why }).await;
                 let course = Course { request, candidates, job: &job, events, stop };
-                self.try_all(&course, order, &mut report).await?;
+                self.try_all(&course, order, &mut report).await;
             }
         }
         report.cost.latency_ms = now().distance_millis(started_at);
@@ -176,6 +182,7 @@ impl Delegation {
             cost: Cost::default(),
             checks: Vec::new(),
             pinned_keys: candidates.pinned.clone(),
+            unrecorded: Vec::new(),
         })
     }
 
@@ -185,7 +192,7 @@ impl Delegation {
         delivery: Delivery<'_>,
         course: &Course<'_>,
         report: &mut DelegationReport,
-    ) -> Result<(), DelegationError> {
+    ) {
         let Course { request, job, events, stop, .. } = course;
         let Delivery { candidate, product, latency_ms } = delivery;
         let Product { output, mut provenance, mode, signed_record } = product;
@@ -230,13 +237,12 @@ impl Delegation {
                 latency_ms: Some(latency_ms),
                 cost_usd: provenance.cost_usd,
             };
-            book::record(self.peers(), outcome).await?;
+            report.note(book::record(self.peers(), outcome).await);
         }
         report.output = Some(output);
         report.provenance = Some(provenance);
         report.payload_mode = Some(mode);
         report.signed_record = signed_record;
-        Ok(())
     }
 
     fn peers(&self) -> &Peers {
@@ -256,8 +262,7 @@ impl Delegation {
                 let met = self.client.meet(base).await.map_err(|error| error.to_error())?;
                 let pinned = met.pinned.clone();
                 let (client, domain) = (self.client.clone(), domain.map(str::to_owned));
-                let remote = ldp::LdpRemote { client, met, required_trust_domain: domain };
-                return Ok((Arc::new(remote), pinned));
+                return Ok((Arc::new(ldp::LdpRemote::new(client, met, domain)), pinned));
             }
             Address::A2a(base) => Arc::new(a2a::A2aRemote::open(http, base, &shown).await?),
             Address::Mcp(base) => {

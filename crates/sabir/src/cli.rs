@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use sabir_base::text::{is_hidden, with_hidden_shown};
 
 use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
@@ -183,7 +184,13 @@ pub(crate) fn run() -> ExitCode {
         Err(error) => {
             // Help and version go to standard output and end with 0, mistakes to standard error
             // with 2. Nobody is left to tell if that fails.
-            let _ = error.print();
+            let plain = error.render().to_string();
+            // What was typed is quoted, and a terminal must not obey it.
+            if plain.contains(is_hidden) {
+                Notes::stderr().line(with_hidden_shown(&plain).trim_end());
+            } else {
+                let _ = error.print();
+            }
             return if error.use_stderr() { Exit::Unusable.into() } else { Exit::Done.into() };
         }
     };

@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, IsTerminal, Stderr, StdoutLock, Write};
 
+use sabir_base::text::with_hidden_shown;
+
 /// Standard output, buffered.
 ///
 /// A reader that closes the pipe has seen enough: what follows is dropped, and the exit code still
@@ -77,7 +79,9 @@ impl Notes {
 
     /// An error with its causes, on one line.
     pub(crate) fn error(&mut self, error: impl Into<anyhow::Error>) {
-        self.line(format_args!("error: {:#}", error.into()));
+        // It may quote what was typed, or what a file or a stranger says.
+        let error = format!("{:#}", error.into());
+        self.line(format_args!("error: {}", with_hidden_shown(&error)));
     }
 
     pub(crate) fn line(&mut self, text: impl std::fmt::Display) {

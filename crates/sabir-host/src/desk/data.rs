@@ -22,7 +22,7 @@ pub fn check_data(schema: &Value, data: &Value) -> Vec<DataFault> {
 }
 
 /// Why a schema cannot be used, if it cannot.
-pub(super) fn check_schema(schema: &Value) -> Result<(), String> {
+pub fn check_schema(schema: &Value) -> Result<(), String> {
     effort::check_shape(schema).map_err(unusable)?;
     validator(schema).map(drop)
 }

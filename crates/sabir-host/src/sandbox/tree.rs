@@ -19,6 +19,11 @@ pub(super) struct Process {
 /// Every living process that descends from this one. Orphans are among them: a supervisor is the
 /// one to whom they are given.
 pub(super) fn descendants() -> io::Result<Vec<Process>> {
+    descendants_of(getpid())
+}
+
+/// Those below `root` whose ways up to it have not broken off: an orphan is somebody else's by then.
+fn descendants_of(root: Pid) -> io::Result<Vec<Process>> {
     let mut children: BTreeMap<i32, Vec<(i32, u8)>> = BTreeMap::new();
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
@@ -30,7 +35,7 @@ pub(super) fn descendants() -> io::Result<Vec<Process>> {
         }
     }
     let mut found = Vec::new();
-    let mut open = vec![getpid()];
+    let mut open = vec![root];
     while let Some(parent) = open.pop() {
         for (raw, state) in children.remove(&parent.as_raw_nonzero().get()).unwrap_or_default() {
             let Some(pid) = Pid::from_raw(raw) else { continue };
@@ -107,6 +112,27 @@ pub(super) fn end_all(mut ended: impl FnMut(Pid, WaitStatus)) -> Vec<i32> {
         }
         sleep(STEP);
     }
+}
+
+/// Kills a child that was not waited for yet and everything below it, in whatever group or session
+/// it is. What was orphaned before is not found any more.
+pub fn kill_tree(root: Pid) {
+    let _ = kill_process(root, Signal::STOP);
+    let mut found = Vec::new();
+    for _ in 0..STOP_ROUNDS {
+        let seen = found.len();
+        found = descendants_of(root).unwrap_or_default();
+        for process in &found {
+            let _ = kill_process(process.pid, Signal::STOP);
+        }
+        if found.len() == seen {
+            break;
+        }
+    }
+    for process in found {
+        let _ = kill_process(process.pid, Signal::KILL);
+    }
+    let _ = kill_process(root, Signal::KILL);
 }
 
 const STOP_ROUNDS: usize = 16;

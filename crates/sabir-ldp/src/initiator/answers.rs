@@ -7,7 +7,9 @@ use crate::delegate::{Declined, authentication};
 use crate::envelope::{Body, Failure, Received, Recipient, TaskState};
 use crate::error::{LdpError, Refusal};
 use crate::id::TaskId;
+use crate::mode::PayloadMode;
 use crate::moment::Moment;
+use crate::replay::{ReplayLimits, ReplayWindow};
 use crate::trust::Standing;
 
 impl Initiator {
@@ -24,7 +26,8 @@ impl Initiator {
             self.may_have_arrived(&exchange);
             return self.refused(&exchange, declined.error(), moment);
         }
-        if let Err(why) = check_place(received, &exchange) {
+        let placed = check_place(received, &exchange).and_then(|()| self.check_mode(received));
+        if let Err(why) = placed {
             self.may_have_arrived(&exchange);
             let (step, attempt) = (exchange.step.repeat(), exchange.attempt);
             return self.try_again(step, attempt, super::transport_failed(why), moment);
@@ -52,6 +55,7 @@ impl Initiator {
         standing: Result<Standing, Declined>,
     ) -> Result<(), Declined> {
         let standing = standing?;
+        self.check_time(received)?;
         if authentication(&standing) < self.settings.required {
             return Err(
                 Refusal::SignatureRequired.because("the answer is not signed as it must be")
@@ -70,6 +74,29 @@ impl Initiator {
                 Err(Refusal::WrongRecipient.because(format!("the answer is for {to}")))
             }
             Recipient::Delegate(_) | Recipient::Address(_) | Recipient::Unnamed => Ok(()),
+        }
+    }
+
+    /// An answer is as old as the question at most: what was said long ago is somebody's copy. News on
+    /// a stream may have waited until the stream was taken up again.
+    fn check_time(&self, received: &Received) -> Result<(), Declined> {
+        if matches!(received.envelope.body, Body::TaskUpdate(_)) {
+            return Ok(());
+        }
+        let window = ReplayWindow::new(ReplayLimits::default());
+        let checked = window.check_time(received.envelope.timestamp.at, self.now);
+        checked.map_err(|fault| fault.refusal().because(fault.to_string()))
+    }
+
+    /// A result is in a mode that was agreed on. Text is always one.
+    fn check_mode(&self, received: &Received) -> Result<(), &'static str> {
+        let mode = received.envelope.payload_mode;
+        let agreed = self.agreed.as_ref().is_none_or(|agreed| agreed.modes.contains(&mode));
+        match &received.envelope.body {
+            Body::TaskResult(_) if !agreed && mode != PayloadMode::Text => {
+                Err("the answer is in a mode that was not negotiated")
+            }
+            _ => Ok(()),
         }
     }
 

@@ -36,13 +36,8 @@ impl Address {
 
     /// Whether both lead to the same server or program, whatever protocol is spoken to it.
     pub(super) fn is_same_place(&self, other: &Self) -> bool {
-        let place = |address: &Self| {
-            let base = address.base()?;
-            // One machine has several names for itself.
-            let host = base.url().host_str().filter(|_| !base.is_near()).map(str::to_owned);
-            Some((host, base.url().port_or_known_default()))
-        };
-        self == other || place(self).is_some_and(|it| place(other) == Some(it))
+        let both = self.base().zip(other.base());
+        self == other || both.is_some_and(|(one, other)| one.is_same_place(other))
     }
 
     /// Where it leads over HTTP.

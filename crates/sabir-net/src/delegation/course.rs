@@ -8,14 +8,14 @@ use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use sabir_ldp::{
-    DelegateId, FailureKind, GivenUp, LdpError, Plan, PlanInput, PlanOutput, PlanSettings, Refusal,
-    TaskOutcome, Verdict,
+    DelegateId, ErrorCategory, FailureKind, GivenUp, LdpError, Plan, PlanInput, PlanOutput,
+    PlanSettings, Refusal, TaskOutcome, Verdict,
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::candidates::{Candidate, Candidates};
-use super::remote::{Job, News, Product, Remote};
+use super::remote::{Job, News, Product, Remote, Speaker};
 use super::report::{AttemptOutcome, AttemptReport, DelegationEvent, DelegationReport};
 use super::{
     Delegation, DelegationError, DelegationRequest, book, broken_contract, deadline_of, tell,
@@ -45,10 +45,19 @@ struct Turn<'a> {
     outcome: Result<Product, LdpError>,
     latency_ms: u64,
     pinned: Vec<NewPin>,
+    /// What could not be written down.
+    unrecorded: Vec<String>,
+}
+
+/// What is learnt about who answers, besides what it delivers.
+struct Acquaintance {
+    pinned: Vec<NewPin>,
+    /// Whether what went wrong is the doing of the delegate itself, and of nobody in its name.
+    is_its_own: bool,
 }
 
 /// Turns that are not over.
-type UnderWay<'a> = FuturesUnordered<BoxFuture<'a, Result<Turn<'a>, DelegationError>>>;
+type UnderWay<'a> = FuturesUnordered<BoxFuture<'a, Turn<'a>>>;
 
 impl Delegation {
     /// Tries one after the other until somebody delivers. With hedging a second one is asked while
@@ -58,7 +67,7 @@ impl Delegation {
         course: &Course<'_>,
         order: Vec<DelegateId>,
         report: &mut DelegationReport,
-    ) -> Result<(), DelegationError> {
+    ) {
         let Course { request, candidates, job, events, .. } = course;
         let hedge_after_ms =
             request.hedge_after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
@@ -103,7 +112,7 @@ impl Delegation {
                 break;
             }
             let turn = tokio::select! {
-                Some(turn) = under_way.next() => turn?,
+                Some(turn) = under_way.next() => turn,
                 () = until(wake, Duration::ZERO), if wake.is_some() => {
                     // A clock that was set back wakes too early; then it is waited for again.
                     wake = wake.filter(|at| now() < *at);
@@ -113,6 +122,7 @@ impl Delegation {
             };
             let delegate = turn.candidate.card.delegate_id.clone();
             report.pinned_keys.extend(turn.pinned.iter().cloned());
+            report.note_all(turn.unrecorded.iter().cloned());
             report.delegate_id = Some(delegate.clone());
             report.address = Some(turn.candidate.address.to_string());
             let Turn { candidate, outcome, latency_ms, .. } = turn;
@@ -148,39 +158,42 @@ impl Delegation {
         }
         // What broke the contract is looked at only where there is nothing better.
         if let (Some(_), Some(spoilt)) = (&delivered, &spoilt) {
-            self.count_spoilt(spoilt, course).await?;
+            let counted = self.count_spoilt(spoilt, course).await;
+            report.note(counted);
         }
         let taking = async {
             match delivered.or(spoilt) {
                 Some(delivery) => self.take(delivery, course, report).await,
-                None => Ok(()),
+                None => {}
             }
         };
-        let (taken, stopped) = tokio::join!(taking, wind_down(under_way, events));
-        taken?;
-        let (stopped, pinned) = stopped?;
+        let ((), (stopped, pinned)) = tokio::join!(taking, wind_down(under_way, events));
         report.attempts.extend(stopped);
         report.pinned_keys.extend(pinned);
-        Ok(())
     }
 
-    /// One delegate's turn. That it failed is evidence, unless it was stopped by us; a result counts
-    /// once it was checked.
+    /// One delegate's turn. That it failed is evidence, unless it was stopped by us or somebody else
+    /// spoke in its name; a result counts once it was checked.
     async fn turn<'a>(
         &'a self,
         candidate: &'a Candidate,
         course: &'a Course<'_>,
         stop: CancellationToken,
-    ) -> Result<Turn<'a>, DelegationError> {
+    ) -> Turn<'a> {
         let Course { events, .. } = course;
         let delegate_id = candidate.card.delegate_id.clone();
         let address = candidate.address.to_string();
         let trying = DelegationEvent::Trying { delegate_id: delegate_id.clone(), address };
         tell(events, trying).await;
         let began = now();
-        book::started(self.peers(), &delegate_id, began).await?;
-        let mut pinned = Vec::new();
-        let outcome = self.perform(candidate, course, &stop, &mut pinned).await;
+        let is_its_own = candidate.remote.as_ref().is_none_or(|it| it.speaker() == Speaker::Itself);
+        let mut unrecorded = Vec::new();
+        if is_its_own {
+            let noted = book::started(self.peers(), &delegate_id, began).await;
+            unrecorded.extend(noted.err().map(|error| error.to_string()));
+        }
+        let mut learnt = Acquaintance { pinned: Vec::new(), is_its_own };
+        let outcome = self.perform(candidate, course, &stop, &mut learnt).await;
         let latency_ms = now().distance_millis(began);
         if let Err(error) = &outcome
             && (!stop.is_cancelled() || course.stop.is_cancelled())
@@ -190,10 +203,12 @@ impl Delegation {
         }
         if let Err(error) = &outcome
             && !stop.is_cancelled()
+            && learnt.is_its_own
         {
-            self.count_failure(delegate_id, error, course).await?;
+            let counted = self.count_failure(delegate_id, error, course).await;
+            unrecorded.extend(counted.err().map(|error| error.to_string()));
         }
-        Ok(Turn { candidate, outcome, latency_ms, pinned })
+        Turn { candidate, outcome, latency_ms, pinned: learnt.pinned, unrecorded }
     }
 
     async fn count_spoilt(
@@ -231,12 +246,18 @@ impl Delegation {
         candidate: &Candidate,
         course: &Course<'_>,
         stop: &CancellationToken,
-        pinned: &mut Vec<NewPin>,
+        learnt: &mut Acquaintance,
     ) -> Result<Product, LdpError> {
         let Course { request, job, events, .. } = course;
         let domain = request.trust_domain.as_deref();
-        let reached = self.reach(candidate, domain, (events, pinned));
-        let remote = within(deadline_of(job), stop, reached).await.flatten()?;
+        let reached = self.reach(candidate, domain, (events, &mut learnt.pinned));
+        let reached = within(deadline_of(job), stop, reached).await.flatten();
+        let remote = reached.inspect_err(|error| {
+            // Somebody else at its address is not its doing.
+            let is_other =
+                [ErrorCategory::Security, ErrorCategory::Identity].contains(&error.category);
+            learnt.is_its_own &= !is_other;
+        })?;
         let own_stop = stop.child_token();
         let (news, told) = mpsc::channel(64);
         let work = async {
@@ -256,6 +277,12 @@ impl Delegation {
                 let _ = work.await;
                 Err(too_late())
             }
+        };
+        learnt.is_its_own = match remote.speaker() {
+            Speaker::Itself => true,
+            Speaker::SomebodyElse => false,
+            // Where it was added, its silence is its own.
+            Speaker::Unknown => candidate.remote.is_none(),
         };
         if candidate.remote.is_none() {
             remote.close().await;
@@ -296,17 +323,16 @@ impl Delegation {
 async fn wind_down(
     mut under_way: UnderWay<'_>,
     events: &mpsc::Sender<DelegationEvent>,
-) -> Result<(Vec<AttemptReport>, Vec<NewPin>), DelegationError> {
+) -> (Vec<AttemptReport>, Vec<NewPin>) {
     let (mut stopped, mut pinned) = (Vec::new(), Vec::new());
     while let Some(turn) = under_way.next().await {
-        let turn = turn?;
         let delegate_id = turn.candidate.card.delegate_id.clone();
         tell(events, DelegationEvent::Stopped { delegate_id }).await;
         let outcome = AttemptOutcome::Stopped;
         stopped.push(attempt_report(turn.candidate, turn.latency_ms, outcome, None));
         pinned.extend(turn.pinned);
     }
-    Ok((stopped, pinned))
+    (stopped, pinned)
 }
 
 fn attempt_report(

@@ -24,11 +24,26 @@ pub(crate) trait Remote: Send + Sync {
         stop: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Product, LdpError>>;
 
+    /// Who speaks here, as far as can be told by now.
+    fn speaker(&self) -> Speaker {
+        Speaker::Itself
+    }
+
     /// Whether it stops by itself when a contract's deadline comes.
     fn keeps_deadlines(&self) -> bool;
 
     /// Takes leave.
     fn close(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Whether who answers is the delegate that its card names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    /// It proved so, or is one that nobody could tell from others.
+    Itself,
+    SomebodyElse,
+    /// It has not answered at all.
+    Unknown,
 }
 
 /// A task as all protocols need it.

@@ -8,6 +8,7 @@ use sabir_ldp::{
 use serde::Serialize;
 use serde_json::Value;
 
+use super::DelegationError;
 use crate::ldp::client::NewPin;
 
 /// All there is to say about a delegation. With an `error` the task was not done, or its result did
@@ -34,11 +35,29 @@ pub struct DelegationReport {
     pub checks: Vec<Check>,
     /// Keys that were pinned because they were seen for the first time.
     pub pinned_keys: Vec<NewPin>,
+    /// What could not be written down about it, and why. The result is none the worse for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unrecorded: Vec<String>,
 }
 
 impl DelegationReport {
     pub fn is_done(&self) -> bool {
         self.error.is_none()
+    }
+
+    /// Keeps why something could not be written down: the work was done all the same.
+    pub(super) fn note(&mut self, recorded: Result<(), DelegationError>) {
+        if let Err(error) = recorded {
+            self.note_all([error.to_string()]);
+        }
+    }
+
+    pub(super) fn note_all(&mut self, reasons: impl IntoIterator<Item = String>) {
+        for why in reasons {
+            if !self.unrecorded.contains(&why) {
+                self.unrecorded.push(why);
+            }
+        }
     }
 }
 

@@ -345,7 +345,11 @@ struct Group(Child);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        kill(group_of(&self.0));
+        if let Some(root) = group_of(&self.0) {
+            // It may have given sessions of their own to some.
+            sabir_host::sandbox::kill_tree(root);
+            kill(Some(root));
+        }
     }
 }
 

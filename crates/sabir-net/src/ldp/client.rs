@@ -26,7 +26,9 @@ pub use session::{Delivered, Errand, ErrandNews, Pace, Session};
 
 pub(crate) use clock::{moment, now};
 pub(crate) use http::{Http, read_text};
+pub(crate) use session::Heard;
 
+use http::FETCH;
 use session::SessionSetup;
 
 /// Who a client is, and what it knows of others.
@@ -80,7 +82,22 @@ pub struct Met {
     pub discovered: Discovered,
     /// Its key, if this was the first time.
     pub pinned: Option<NewPin>,
+    is_at_home: bool,
     trust: Trust,
+}
+
+impl Met {
+    /// Whether it has a key or a secret, so that it can be told from others.
+    pub(crate) fn must_sign(&self) -> bool {
+        let delegate = &self.discovered.card.delegate_id;
+        let has_secret = self.trust.peer(delegate).is_some_and(|peer| peer.secret.is_some());
+        has_secret || !self.trust.keys(delegate).is_empty()
+    }
+
+    /// Whether its key was pinned at this address.
+    pub(crate) fn is_at_home(&self) -> bool {
+        self.is_at_home
+    }
 }
 
 /// Why a delegate cannot be met.
@@ -154,8 +171,9 @@ impl Client {
         let mut trust = self.shared.trust.clone();
         let (peers, base) = (self.shared.peers.clone(), base.clone());
         let looked_up = tokio::task::spawn_blocking(move || {
-            let pinned = pins::acquaint(&discovered.card, &base, &mut trust, &peers);
-            pinned.map(|pinned| Met { discovered, pinned, trust })
+            let pinned = pins::acquaint(&discovered.card, &base, &mut trust, &peers)?;
+            let is_at_home = pins::is_at_home(&discovered.card.delegate_id, &base, &peers)?;
+            Ok(Met { discovered, pinned, is_at_home, trust })
         });
         let gone = |error: JoinError| PinError::Store(error.to_string());
         looked_up.await.map_err(gone).flatten().map_err(MeetError::Pin)
@@ -176,19 +194,49 @@ impl Client {
         let name = (met.discovered.base.clone(), card.delegate_id.clone(), domain.clone());
         let mut sessions = self.shared.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(|_, session| !session.is_over());
-        let open = || {
-            Session::open(SessionSetup {
-                http: self.shared.http.clone(),
-                base: met.discovered.base.clone(),
-                card: Arc::new(card.clone()),
-                delegate_id: self.name_for(&card.delegate_id),
-                key: self.shared.key.clone(),
-                trust: met.trust.clone(),
-                required_trust_domain: domain,
-                pace: self.shared.pace.clone(),
-            })
-        };
+        let open = || Session::open(self.setup(met, domain));
         sessions.entry(name).or_insert_with(open).clone()
+    }
+
+    fn setup(&self, met: &Met, required_trust_domain: Option<String>) -> SessionSetup {
+        let card = &met.discovered.card;
+        SessionSetup {
+            http: self.shared.http.clone(),
+            base: met.discovered.base.clone(),
+            card: Arc::new(card.clone()),
+            delegate_id: self.name_for(&card.delegate_id),
+            key: self.shared.key.clone(),
+            trust: met.trust.clone(),
+            required_trust_domain,
+            pace: self.shared.pace.clone(),
+        }
+    }
+
+    /// Has a delegate that was met before show that it is the same: anybody can put its id and its
+    /// key on a card.
+    pub(crate) async fn prove(&self, met: &Met) -> Result<(), LdpError> {
+        if met.pinned.is_some() || !met.must_sign() {
+            return Ok(());
+        }
+        let mut session = Session::open(self.setup(met, None));
+        let heard = tokio::time::timeout(FETCH, session.first_heard()).await;
+        session.close().await;
+        let (delegate, base) = (&met.discovered.card.delegate_id, &met.discovered.base);
+        match heard {
+            Ok(Ok(Heard::Itself)) => Ok(()),
+            Ok(Ok(Heard::SomebodyElse | Heard::Nothing)) => {
+                Err(Refusal::BadSignature.error(format!(
+                    "{delegate} is known by its key, and who answers at {base} cannot sign with it: \
+                     its card is not taken"
+                )))
+            }
+            Ok(Err(error)) => Err(error),
+            Err(_) => {
+                let why = "no answer in time".to_owned();
+                let unreached = DiscoverError::Unreached { address: base.to_string(), why };
+                Err(MeetError::Discover(unreached).to_error())
+            }
+        }
     }
 
     /// Closes all sessions and waits for a while until the delegates have heard of it.

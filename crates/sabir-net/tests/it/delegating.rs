@@ -4,5 +4,6 @@ mod a2a;
 mod checks;
 mod choice;
 mod hedging;
+mod impostors;
 mod mcp;
 mod schemes;

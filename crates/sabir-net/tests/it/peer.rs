@@ -57,6 +57,12 @@ pub(crate) enum Twist {
     Dear,
     /// Says itself that it did not keep the contract.
     Unkept,
+    /// Redirects to where it is.
+    Circle,
+    /// Says that it was said then.
+    Dated(&'static str),
+    /// In a mode that nobody agreed on.
+    OtherMode,
 }
 
 #[derive(Clone, Debug)]
@@ -74,7 +80,7 @@ pub(crate) struct Manner {
     pub(crate) token: Option<&'static str>,
     /// Shared with the caller.
     pub(crate) secret: Option<&'static str>,
-    /// In whose name it signs results.
+    /// In whose name it delivers.
     pub(crate) producer: Option<&'static str>,
     /// It begins tasks and does not end them.
     pub(crate) is_idle: bool,
@@ -228,6 +234,10 @@ async fn identity(State(peer): State<Peer>, headers: HeaderMap) -> Response {
         Twist::Endless if is_meant => endless(),
         Twist::Silent if is_meant => std::future::pending().await,
         Twist::Redirect if is_meant => redirect(),
+        Twist::Circle if is_meant => {
+            let to = (header::LOCATION, "/.well-known/ldp-identity");
+            (StatusCode::TEMPORARY_REDIRECT, [to], "").into_response()
+        }
         Twist::NotJson if is_meant => "<html>".into_response(),
         _ => ([(header::CONTENT_TYPE, "application/json")], card).into_response(),
     }
@@ -367,6 +377,8 @@ fn twisted(answer: &str, twist: Twist) -> String {
         Twist::WrongSession => message["session_id"] = "another".into(),
         Twist::Dear => message["body"]["provenance"]["tokens_used"] = 1_000_000.into(),
         Twist::Unkept => message["body"]["provenance"]["contract_satisfied"] = false.into(),
+        Twist::Dated(then) => message["timestamp"] = then.into(),
+        Twist::OtherMode => message["payload_mode"] = "embedding_hints".into(),
         Twist::OtherSender => message["from"] = "ldp:delegate:mallory".into(),
         _ => return answer.to_owned(),
     }
@@ -479,6 +491,11 @@ impl Inner {
             envelope.nonce = None;
             if let sabir_ldp::Body::SessionAccept(acceptance) = &mut envelope.body {
                 acceptance.key_share = None;
+            }
+            if let sabir_ldp::Body::TaskResult(outcome) = &mut envelope.body
+                && let Some(producer) = self.manner.producer
+            {
+                outcome.provenance.produced_by = DelegateId::new(producer).unwrap();
             }
             return envelope.to_text();
         }

@@ -48,7 +48,9 @@ impl CardArgs {
         let Some(url) = &self.url else {
             let card = me.card()?;
             match self.json {
-                true => writeln!(output, "{:#}", json!({ "card": card.to_value() }))?,
+                true => {
+                    writeln!(output, "{}", shown::json_text(&json!({ "card": card.to_value() })))?;
+                }
                 false => shown::write_card(output, &card)?,
             }
             return Ok(Exit::Done);
@@ -61,7 +63,7 @@ impl CardArgs {
                 if self.json {
                     let findings = shown::findings_json(&found.notes);
                     let all = json!({ "card": found.card.to_value(), "findings": findings });
-                    writeln!(output, "{all:#}")?;
+                    writeln!(output, "{}", shown::json_text(&all))?;
                 } else {
                     shown::write_card(output, &found.card)?;
                     for finding in &found.notes {
@@ -77,7 +79,7 @@ impl CardArgs {
                         DiscoverError::Unreached { .. } => json!([]),
                     };
                     let all = json!({ "error": error.to_string(), "findings": findings });
-                    writeln!(output, "{all:#}")?;
+                    writeln!(output, "{}", shown::json_text(&all))?;
                 }
                 notes.line(format_args!("error: {}", one_line(&error.to_string(), 1000)));
                 Ok(Exit::Found)

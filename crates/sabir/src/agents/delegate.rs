@@ -2,7 +2,7 @@
 //! were chosen, what it cost and how it was checked.
 
 use std::io::{BufRead, IsTerminal as _, Read as _, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +10,9 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use futures_util::future::BoxFuture;
+use sabir_base::json::Json;
 use sabir_base::text::one_line;
-use sabir_ldp::{Budget, SkillName, Strategy};
+use sabir_ldp::{Budget, MAX_DEPTH, SkillName, Strategy};
 use sabir_net::{
     Address, AttemptOutcome, CheckOutcome, DelegationEvent, DelegationReport, DelegationRequest,
     Judge, Judgement, PlainHttp, Question, TaskInput, Verify,
@@ -21,7 +22,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::me::{Me, MeArgs};
-use super::shown::first_meeting;
+use super::shown::{exit_of, first_meeting, json_text};
 use crate::agent_args::runtime;
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
@@ -48,7 +49,8 @@ delegate's own words.
 
 Exit codes:
   0    it is done, and stood the check if there was one
-  1    it failed, did not stand the check, or could not be checked
+  1    it failed, did not stand the check, could not be checked, or this machine is in trouble, as
+       with a full disk
   2    the command line or the configuration is wrong
   130  interrupted: the task was cancelled")]
 pub(crate) struct DelegateArgs {
@@ -147,8 +149,9 @@ impl DelegateArgs {
             ran
         });
         ran.unwrap_or_else(|error| {
+            let exit = exit_of(&error);
             notes.error(error);
-            Exit::Unusable.into()
+            exit.into()
         })
     }
 
@@ -182,8 +185,11 @@ impl DelegateArgs {
         let report = ran?;
         delegation.close().await;
         let mut output = Output::stdout();
-        self.write(&report, &mut output, notes)?;
-        output.flush()?;
+        let written = self.write(&report, &mut output, notes);
+        if let Err(error) = written.and_then(|()| Ok(output.flush()?)) {
+            notes.error(error.context("the result cannot be written"));
+            return Ok(Exit::Found.into());
+        }
         Ok(match (interrupted, report.is_done()) {
             (Some(signal), false) => ExitCode::from(signal.exit_code()),
             (_, true) => Exit::Done.into(),
@@ -218,6 +224,7 @@ impl DelegateArgs {
         if self.hedge.is_some() && self.attempts == 1 {
             bail!("--hedge asks a second delegate, and --attempts 1 allows one");
         }
+        self.check_verification()?;
         request.verify = match self.verify {
             None => None,
             Some(Who::Rule) => Some(self.rule()?),
@@ -232,6 +239,24 @@ impl DelegateArgs {
             Some(Who::Human) => Some(Verify::Human(Arc::new(AtTerminal))),
         };
         Ok(request)
+    }
+
+    /// Who asks for a check gets that one, and no other.
+    fn check_verification(&self) -> anyhow::Result<()> {
+        let given = [
+            (self.schema.is_some(), "--schema", Who::Rule, "rule"),
+            (self.check.is_some(), "--check", Who::Tool, "tool"),
+            (self.verifier.is_some(), "--verifier", Who::Peer, "peer"),
+        ];
+        for (is_given, option, who, name) in given {
+            if is_given && self.verify != Some(who) {
+                bail!("{option} is for --verify {name}, and nothing else");
+            }
+        }
+        if self.check.as_ref().is_some_and(|it| it.trim().is_empty()) {
+            bail!("--check is empty: a command that does nothing passes everything");
+        }
+        Ok(())
     }
 
     /// The words, and the data that goes with them.
@@ -255,21 +280,24 @@ impl DelegateArgs {
             true => from_stdin()?,
             false => std::fs::read_to_string(path).with_context(|| path.display().to_string())?,
         };
-        let data: Value =
-            serde_json::from_str(&text).with_context(|| format!("{}: not JSON", path.display()))?;
+        let data = read_json(path, &text)?;
         let mut fields = match data {
             Value::Object(fields) => fields,
             data => serde_json::Map::from_iter([("data".to_owned(), data)]),
         };
-        fields.insert("instruction".to_owned(), words.into());
+        if fields.insert("instruction".to_owned(), words.into()).is_some() {
+            bail!("{}: it has an instruction, and the task is another one", path.display());
+        }
         Ok(TaskInput::Json(Value::Object(fields)))
     }
 
     fn rule(&self) -> anyhow::Result<Verify> {
         let path = self.schema.clone().unwrap_or_default();
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let schema =
-            serde_json::from_str(&text).with_context(|| format!("{}: not JSON", path.display()))?;
+        let schema = read_json(&path, &text)?;
+        if let Err(why) = sabir_host::check_schema(&schema) {
+            bail!("{}: {why}", path.display());
+        }
         let name = path.file_name().map(|it| it.to_string_lossy().into_owned());
         Ok(Verify::Rule { name: name.unwrap_or_default(), schema })
     }
@@ -281,7 +309,7 @@ impl DelegateArgs {
         notes: &mut Notes,
     ) -> anyhow::Result<()> {
         if self.json {
-            writeln!(output, "{:#}", serde_json::to_value(report)?)?;
+            writeln!(output, "{}", json_text(&serde_json::to_value(report)?))?;
         } else if let Some(done) = &report.output {
             match done {
                 Value::String(text) => writeln!(output, "{}", shown(text))?,
@@ -295,8 +323,21 @@ impl DelegateArgs {
         if !self.quiet {
             summarize(report, notes);
         }
+        for why in &report.unrecorded {
+            notes.line(format_args!("warning: this was not recorded: {}", one_line(why, 400)));
+        }
         Ok(())
     }
+}
+
+/// JSON in which every key is there once: of two, nobody could tell which one is meant.
+fn read_json(path: &Path, text: &str) -> anyhow::Result<Value> {
+    let shown = path.display();
+    let value = serde_json::from_str(text).with_context(|| format!("{shown}: not JSON"))?;
+    if let Err(error) = Json::read(text, MAX_DEPTH) {
+        bail!("{shown}: {error}");
+    }
+    Ok(value)
 }
 
 /// What other agents write, without what a terminal would obey.
@@ -313,7 +354,12 @@ fn summarize(report: &DelegationReport, notes: &mut Notes) {
         None => notes.line(format_args!("by       {}", one_line(who, 80))),
     }
     if !report.chosen.why.is_empty() {
-        notes.line(format_args!("chosen   {}", one_line(&report.chosen.why, 400)));
+        let mut label = "chosen";
+        for line in report.chosen.why.lines().filter(|line| !line.trim().is_empty()) {
+            let indent = &line[..line.len() - line.trim_start().len()];
+            notes.line(format_args!("{label:<8} {indent}{}", one_line(line, 400)));
+            label = "";
+        }
     }
     let stopped = report.attempts.iter().filter(|it| it.outcome == AttemptOutcome::Stopped);
     for attempt in stopped {

@@ -8,13 +8,13 @@ use clap::{Args, Subcommand};
 use futures_util::StreamExt as _;
 use sabir_base::text::one_line;
 use sabir_host::written;
-use sabir_ldp::{IdentityCard, LdpError};
+use sabir_ldp::{ErrorCategory, IdentityCard, LdpError};
 use sabir_net::{Address, Delegation, NewPin, PlainHttp};
 use sabir_store::peers::{KnownDelegate, Peers, Probed};
 use serde_json::{Value, json};
 
 use super::me::{Me, MeArgs};
-use super::shown::first_meeting;
+use super::shown::{first_meeting, json_text, settle};
 use crate::agent_args::runtime;
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
@@ -37,7 +37,8 @@ Examples:
   sabir delegates add a2a://agents.example mcp://127.0.0.1:8000/mcp
   sabir delegates add 'mcp+stdio:python3 -m my_server'
 
-One that does not answer is remembered, too, and asked again by `sabir delegates probe`.
+One that does not answer is remembered, too, and asked again by `sabir delegates probe`. One that
+is not who its card says, as far as keys are known here, is not.
 
 Exit codes:
   0  all answer
@@ -122,12 +123,13 @@ impl CommonArgs {
 
 impl DelegatesCommand {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
-        match self {
+        let ran = match self {
             Self::Add(args) => args.run(output, notes),
             Self::List(args) => args.run(output),
             Self::Remove(args) => args.run(notes),
             Self::Probe(args) => args.run(output, notes),
-        }
+        };
+        settle(ran, notes)
     }
 }
 
@@ -136,10 +138,13 @@ impl AddArgs {
         let plain = self.common.plain();
         let addresses = parse_all(&self.urls, plain)?;
         let me = Me::open(&self.common.me)?;
-        for address in &addresses {
-            me.peers.add_delegate(&address.to_string(), now_ms())?;
+        let mut new = BTreeSet::new();
+        for address in addresses.iter().map(ToString::to_string) {
+            if me.peers.add_delegate(&address, now_ms())?.probed_at_ms.is_none() {
+                new.insert(address);
+            }
         }
-        look_at(&me, addresses, self.common.json, output, notes)
+        look_at(&me, (addresses, &new), self.common.json, output, notes)
     }
 }
 
@@ -164,7 +169,7 @@ impl RemoveArgs {
                 removed = peers.remove_delegate(&address.to_string())?;
             }
             if removed == 0 {
-                notes.line(format_args!("{which}: not known"));
+                notes.line(format_args!("{}: not known", one_line(which, 200)));
                 exit = Exit::Found;
             }
         }
@@ -181,7 +186,7 @@ impl ProbeArgs {
             false => self.urls,
         };
         let addresses = parse_all(&urls, plain)?;
-        look_at(&me, addresses, self.common.json, output, notes)
+        look_at(&me, (addresses, &BTreeSet::new()), self.common.json, output, notes)
     }
 }
 
@@ -190,10 +195,11 @@ fn parse_all(urls: &[String], plain: PlainHttp) -> anyhow::Result<Vec<Address>> 
     urls.iter().map(parse).collect()
 }
 
-/// Looks at them, several at once, and keeps and shows what was seen.
+/// Looks at them, several at once, and keeps and shows what was seen. Of those that are `new`, who is
+/// not who it says is not kept.
 fn look_at(
     me: &Me,
-    addresses: Vec<Address>,
+    (addresses, new): (Vec<Address>, &BTreeSet<String>),
     json: bool,
     output: &mut Output,
     notes: &mut Notes,
@@ -207,7 +213,11 @@ fn look_at(
         while let Some((url, looked)) = looks.next().await {
             if let Err(error) = &looked {
                 exit = Exit::Found;
-                notes.line(format_args!("{url}: {}", one_line(&error.message, 300)));
+                notes.line(format_args!("{url}: {}", one_line(&error.message, 400)));
+                if error.category == ErrorCategory::Security && new.contains(&url) {
+                    me.peers.remove_delegate(&url)?;
+                    continue;
+                }
             }
             if let Ok((_, Some(pin))) = &looked {
                 notes.line(first_meeting(pin));
@@ -248,7 +258,7 @@ fn keep(peers: &Peers, url: &str, looked: &Result<IdentityCard, LdpError>) -> an
 fn write_all(output: &mut Output, delegates: &[KnownDelegate], json: bool) -> anyhow::Result<()> {
     if json {
         let all: Vec<Value> = delegates.iter().map(as_json).collect();
-        writeln!(output, "{:#}", json!(all))?;
+        writeln!(output, "{}", json_text(&json!(all)))?;
         return Ok(());
     }
     delegates.iter().try_for_each(|delegate| write_line(output, delegate))

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 
+use anyhow::ensure;
 use clap::{Args, Subcommand};
-use sabir_base::text::one_line;
+use sabir_base::text::{one_line, unseen};
 use serde_json::json;
 
 use super::me::{Me, MeArgs};
+use super::shown::{json_text, settle};
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
 
@@ -84,8 +86,14 @@ pub(crate) struct RemoveArgs {
 
 impl DomainCommand {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        let ran = self.carry_out(output, notes);
+        settle(ran, notes)
+    }
+
+    fn carry_out(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         match self {
             Self::Add(AddArgs { name, me }) => {
+                check_name(&name)?;
                 Me::open(&me)?.peers.change_domain(&name, |_| {})?;
                 Ok(Exit::Done)
             }
@@ -104,6 +112,13 @@ impl DomainCommand {
 
 impl TrustArgs {
     fn run(self, notes: &mut Notes) -> anyhow::Result<Exit> {
+        // What was noted once can be taken back, whatever it looks like.
+        if !self.revoke {
+            check_name(&self.other)?;
+        }
+        if let Some(ours) = &self.ours {
+            check_name(ours)?;
+        }
         let me = Me::open(&self.me)?;
         let ours = self.ours.unwrap_or_else(|| me.trust.domain().name.clone());
         let (other, revoke) = (self.other, self.revoke);
@@ -136,6 +151,19 @@ impl TrustArgs {
     }
 }
 
+/// A name is written where people read it, and compared letter by letter.
+fn check_name(name: &str) -> anyhow::Result<()> {
+    ensure!(!name.trim().is_empty(), "the name of a domain is empty");
+    ensure!(name.trim() == name, "the name of a domain begins or ends with a space");
+    let is_unseen = |c: char| c == '\n' || c == '\t' || unseen(c).is_some();
+    let shown = one_line(name, 80);
+    ensure!(
+        !name.contains(is_unseen),
+        "the name of a domain has letters that are not seen: {shown}"
+    );
+    Ok(())
+}
+
 impl ListArgs {
     fn run(self, output: &mut Output) -> anyhow::Result<Exit> {
         let me = Me::open(&self.me)?;
@@ -160,7 +188,7 @@ impl ListArgs {
                     })
                 })
                 .collect();
-            writeln!(output, "{:#}", json!(all))?;
+            writeln!(output, "{}", json_text(&json!(all)))?;
             return Ok(Exit::Done);
         }
         for domain in &domains {
@@ -168,7 +196,9 @@ impl ListArgs {
             let ours = if domain.name == own.name { "  (this node's)" } else { "" };
             match domain.allow_cross_domain {
                 true => {
-                    writeln!(output, "{name}{ours}  trusts {}", domain.trusted_peers.join(", "))?
+                    let trusted = domain.trusted_peers.iter().map(|it| one_line(it, 80));
+                    let trusted = Vec::from_iter(trusted).join(", ");
+                    writeln!(output, "{name}{ours}  trusts {trusted}")?
                 }
                 false => writeln!(output, "{name}{ours}  trusts nobody but itself")?,
             }

@@ -10,6 +10,7 @@ use sabir_store::peers::Pinning;
 use serde_json::json;
 
 use super::me::{Me, MeArgs};
+use super::shown::json_text;
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
 use crate::research::collection::now_ms;
@@ -108,7 +109,7 @@ impl ListArgs {
                 })
                 .collect();
             let all = json!({ "delegate_id": me.delegate_id, "public_key": key, "pinned": pinned });
-            writeln!(output, "{all:#}")?;
+            writeln!(output, "{}", json_text(&all))?;
             return Ok(Exit::Done);
         }
         writeln!(output, "{}  {key}  (this node)", me.delegate_id)?;

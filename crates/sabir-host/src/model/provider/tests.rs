@@ -317,7 +317,7 @@ fn files_that_are_missing_or_strange() {
     assert!(error.ends_with("it is not a file"), "{error}");
     let entry = Entry { key_file: Some(Path::new("no/such.key").to_owned()), ..Entry::default() };
     let error = key::find(None, &entry, &environment).unwrap_err().to_string();
-    assert!(error.ends_with("entity not found"), "{error}");
+    assert!(error.ends_with("there is no such file"), "{error}");
 }
 
 /// Nobody writes into it, and nobody waits for that.

@@ -140,6 +140,16 @@ impl Base {
         self.is_near
     }
 
+    /// Whether both lead to the same server.
+    pub(crate) fn is_same_place(&self, other: &Self) -> bool {
+        let place = |base: &Self| {
+            // One machine has several names for itself.
+            let host = base.url.host_str().filter(|_| !base.is_near);
+            (host.map(|it| it.trim_end_matches('.').to_owned()), base.url.port_or_known_default())
+        };
+        place(self) == place(other)
+    }
+
     /// Whether what answers there is who was called, and nobody in between reads or writes.
     pub fn is_private(&self) -> bool {
         self.is_near || self.url.scheme() == "https"

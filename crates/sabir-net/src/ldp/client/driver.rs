@@ -7,8 +7,8 @@ use std::time::Duration;
 use sabir_base::json::Json;
 use sabir_ldp::{
     Arrival, Body, Channel, Declined, ErrorCategory, ExchangeId, Initiator,
-    InitiatorInput as Input, InitiatorOutput as Output, LdpError, MAX_DEPTH, Moment, RecordFault,
-    Refusal, Severity, Standing, TaskId, verify_provenance,
+    InitiatorInput as Input, InitiatorOutput as Output, LdpError, MAX_DEPTH, Means, Moment,
+    RecordFault, Refusal, Severity, Standing, TaskId, verify_provenance,
 };
 use sabir_ldp::{Envelope, Received, Seal};
 use serde_json::Value;
@@ -18,7 +18,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::clock;
 use super::exchange::{Outgoing, Way, Wire, carry};
 use super::http::Trouble;
-use super::session::{Command, Delivered, ErrandNews, SessionSetup};
+use super::session::{Command, Delivered, ErrandNews, Heard, SessionSetup};
 
 pub(super) struct Driver {
     setup: SessionSetup,
@@ -29,6 +29,7 @@ pub(super) struct Driver {
     wires: (mpsc::Sender<Wire>, mpsc::Receiver<Wire>),
     /// Set when it is over, and why.
     ending: watch::Sender<Option<Option<LdpError>>>,
+    hearing: watch::Sender<Heard>,
 }
 
 /// A task that somebody waits for.
@@ -44,6 +45,7 @@ impl Driver {
     pub(super) fn new(
         setup: SessionSetup,
         ending: watch::Sender<Option<Option<LdpError>>>,
+        hearing: watch::Sender<Heard>,
     ) -> Self {
         Self {
             machine: Initiator::new(setup.initiator()),
@@ -53,6 +55,7 @@ impl Driver {
             carrying: JoinSet::new(),
             wires: mpsc::channel(MAX_WIRES),
             ending,
+            hearing,
         }
     }
 
@@ -176,7 +179,14 @@ impl Driver {
     fn recognise(&self, exchange: ExchangeId, received: &Received) -> Result<Standing, Declined> {
         let channel = Channel { origin: self.setup.base.answers_as(), credential: None };
         let key = self.machine.answer_key(exchange);
-        Ok(self.setup.trust.recognise(received, channel, key)?)
+        let standing = self.setup.trust.recognise(received, channel, key);
+        let is_itself = standing.as_ref().is_ok_and(|it| {
+            it.delegate_id == self.setup.card.delegate_id
+                && matches!(it.means, Means::PinnedKey | Means::SessionKey | Means::ReferenceHmac)
+        });
+        let heard = if is_itself { Heard::Itself } else { Heard::SomebodyElse };
+        self.hearing.send_replace(heard);
+        Ok(standing?)
     }
 
     /// A provenance record that is signed must be so by its task, its output and a key that is the

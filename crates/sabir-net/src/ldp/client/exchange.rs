@@ -104,7 +104,7 @@ async fn ask(http: &Http, base: &Base, outgoing: &Outgoing) -> Result<String, Tr
 async fn answer(response: Response) -> Result<String, Trouble> {
     let (status, headers) = (response.status(), response.headers().clone());
     if status.is_redirection() {
-        return Err(Trouble::elsewhere(status));
+        return Err(Trouble::elsewhere(&response));
     }
     let text = read_text(response, MAX_ANSWER_BYTES).await?;
     let is_message = is_kind(&headers, JSON) && sabir_ldp::Received::read(&text).is_ok();

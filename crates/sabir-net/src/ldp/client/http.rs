@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Certificate, Client, Identity, RequestBuilder, Response, StatusCode, Url};
 use sabir_base::text::one_line;
@@ -71,11 +71,18 @@ impl Trouble {
     }
 
     /// Redirected to where nobody is asked.
-    pub(super) fn elsewhere(status: StatusCode) -> Self {
+    pub(super) fn elsewhere(response: &Response) -> Self {
         // Only this one says that the request was acted on.
-        let is_done = status == StatusCode::SEE_OTHER;
+        let is_done = response.status() == StatusCode::SEE_OTHER;
         let arrival = if is_done { Arrival::Unknown } else { Arrival::Never };
-        Self::Lasting { status: None, why: ELSEWHERE.to_owned(), arrival }
+        let to = response.headers().get(LOCATION).and_then(|it| it.to_str().ok());
+        let to = to.and_then(|it| response.url().join(it).ok());
+        let why = match to {
+            None => NOWHERE.to_owned(),
+            Some(to) if to.origin() == response.url().origin() => IN_CIRCLES.to_owned(),
+            Some(_) => ELSEWHERE.to_owned(),
+        };
+        Self::Lasting { status: None, why, arrival }
     }
 
     pub(crate) fn why(&self) -> &str {
@@ -155,7 +162,7 @@ impl Http {
         let response = request.send().await.map_err(|error| of_error(&error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         if status.is_redirection() {
-            return Err(Trouble::elsewhere(status));
+            return Err(Trouble::elsewhere(&response));
         }
         let text = read_text(response, limit).await?;
         if !status.is_success() {
@@ -237,6 +244,10 @@ fn describe(error: &reqwest::Error) -> String {
         innermost = Some(inner.to_string());
         source = inner.source();
     }
+    let is_mistaken = |words: &str| innermost.as_ref().is_some_and(|it| it.contains(words));
+    if let Some((_, meant)) = MISTAKEN.iter().find(|(said, _)| is_mistaken(said)) {
+        return (*meant).to_owned();
+    }
     if let Some(inner) = innermost.filter(|inner| !words.contains(inner.as_str())) {
         words = format!("{words}: {inner}");
     }
@@ -264,6 +275,13 @@ fn stay_at_origin(attempt: Attempt<'_>) -> Action {
 }
 
 const ELSEWHERE: &str = "it redirects to another host, where nobody is asked";
+const IN_CIRCLES: &str = "it redirects again and again, and nothing answers in the end";
+const NOWHERE: &str = "it redirects, and does not say where to";
+/// What libraries say when the one side speaks TLS and the other does not, and what that means.
+const MISTAKEN: [(&str, &str); 2] = [
+    ("invalid HTTP version", "it does not speak plain HTTP: if it has TLS, call it by https://"),
+    ("InvalidContentType", "it does not speak TLS: if it is a plain server, call it by http://"),
+];
 const CONNECT: Duration = Duration::from_secs(10);
 /// A card is a small file; who needs longer for it is not there.
 pub(super) const FETCH: Duration = Duration::from_secs(15);

@@ -6,7 +6,7 @@ use sabir_ldp::{DelegateId, IdentityCard, PublicKey, Trust, TrustFault};
 use sabir_store::StoreError;
 use sabir_store::peers::{Peers, PinnedKey, Pinning};
 
-use super::base::Base;
+use super::base::{Base, PlainHttp};
 use super::clock::now;
 
 /// A key that was just pinned, for people to see.
@@ -98,7 +98,7 @@ pub(super) fn acquaint(
     let is_met = pins.iter().any(|pin| pin.delegate_id == *delegate);
     if trust.peer(delegate).is_none() && !is_met {
         // Who has taken over an address could otherwise shed the key by another name.
-        let before = pins.iter().find(|pin| pin.origin == base.as_str());
+        let before = pins.iter().find(|pin| is_at(pin, base));
         if let Some(before) = before {
             return Err(PinError::OtherDelegate {
                 delegate: delegate.clone(),
@@ -136,6 +136,22 @@ pub(super) fn acquaint(
     Ok(Some(NewPin { delegate: delegate.clone(), key: shown }))
 }
 
+/// Whether the key of a delegate was pinned at this address.
+pub(super) fn is_at_home(
+    delegate: &DelegateId,
+    base: &Base,
+    peers: &Peers,
+) -> Result<bool, PinError> {
+    let pinned = peers.pinned_key(delegate).map_err(store)?;
+    Ok(pinned.is_some_and(|pin| is_at(&pin, base)))
+}
+
+/// One server is at one place, by whatever name it is called.
+fn is_at(pin: &PinnedKey, base: &Base) -> bool {
+    let origin = Base::parse(&pin.origin, PlainHttp::Anywhere);
+    origin.is_ok_and(|it| it.is_same_place(base) && it.url().path() == base.url().path())
+}
+
 fn store(error: StoreError) -> PinError {
     PinError::Store(error.to_string())
 }
@@ -144,7 +160,6 @@ fn store(error: StoreError) -> PinError {
 mod tests {
     use sabir_ldp::{KeyBytes, SignaturePolicy, SigningKey, TrustDomain};
 
-    use super::super::base::PlainHttp;
     use super::*;
 
     /// LD-C5

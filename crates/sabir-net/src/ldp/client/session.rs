@@ -63,6 +63,16 @@ impl Default for Pace {
 pub struct Session {
     commands: mpsc::Sender<Command>,
     over: watch::Receiver<Option<Option<LdpError>>>,
+    heard: watch::Receiver<Heard>,
+}
+
+/// Whether the last answer was proven to be the delegate's, where it has a key or a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Nothing,
+    Itself,
+    /// Somebody who could not sign as it does.
+    SomebodyElse,
 }
 
 impl fmt::Debug for Session {
@@ -77,6 +87,7 @@ pub struct Errand {
     task: TaskId,
     news: mpsc::Receiver<ErrandNews>,
     commands: mpsc::Sender<Command>,
+    over: watch::Receiver<Option<Option<LdpError>>>,
     is_over: bool,
 }
 
@@ -115,8 +126,9 @@ impl Session {
     pub(crate) fn open(setup: SessionSetup) -> Self {
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
         let (ending, over) = watch::channel(None);
-        tokio::spawn(Driver::new(setup, ending).run(inbox));
-        Self { commands, over }
+        let (hearing, heard) = watch::channel(Heard::Nothing);
+        tokio::spawn(Driver::new(setup, ending, hearing).run(inbox));
+        Self { commands, over, heard }
     }
 
     /// Gives it a task. Who does not read its news holds up the whole session.
@@ -126,11 +138,23 @@ impl Session {
         let request = Box::new(request);
         // A session that is over drops the sender, and the errand says so.
         let _ = self.commands.send(Command::Submit { request, news: sender }).await;
-        Errand { task, news, commands, is_over: false }
+        Errand { task, news, commands, over: self.over.clone(), is_over: false }
     }
 
     pub fn is_over(&self) -> bool {
         self.commands.is_closed() || self.over.borrow().is_some()
+    }
+
+    pub(crate) fn heard(&self) -> Heard {
+        *self.heard.borrow()
+    }
+
+    /// Who answers first; or why nobody does.
+    pub(crate) async fn first_heard(&mut self) -> Result<Heard, LdpError> {
+        match self.heard.wait_for(|heard| *heard != Heard::Nothing).await {
+            Ok(heard) => Ok(*heard),
+            Err(_) => Err(why_over(&self.over)),
+        }
     }
 
     /// Closes it and waits until the delegate has heard of it, or for a while.
@@ -151,10 +175,9 @@ impl Errand {
         if self.is_over {
             return None;
         }
-        let news =
-            self.news.recv().await.unwrap_or_else(|| {
-                ErrandNews::Failed(Refusal::Cancelled.error("the session is over"))
-            });
+        let news = self.news.recv().await;
+        // A session that ended before it took the task has a reason, perhaps the delegate's.
+        let news = news.unwrap_or_else(|| ErrandNews::Failed(why_over(&self.over)));
         self.is_over = matches!(news, ErrandNews::Done(_) | ErrandNews::Failed(_));
         Some(news)
     }
@@ -243,6 +266,12 @@ impl SessionSetup {
         let says_so = |it: &sabir_ldp::Capability| it.quality.supports_streaming;
         self.card.public_key.is_some() || self.card.capabilities.iter().any(says_so)
     }
+}
+
+/// Why a session is over.
+fn why_over(over: &watch::Receiver<Option<Option<LdpError>>>) -> LdpError {
+    let why = over.borrow().clone().flatten();
+    why.unwrap_or_else(|| Refusal::Cancelled.error("the session is over"))
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::peer::{Manner, Peer, Twist};
+use crate::peer::{Manner, Peer, Twist, named};
 use crate::world::{World, do_task};
 
 async fn ended(
@@ -145,4 +145,31 @@ async fn who_is_turned_away_does_not_knock_again() {
     let (ended, peer) = ended(Twist::Unauthorized, "SESSION_PROPOSE", false).await;
     assert_eq!(ended.unwrap_err(), "HTTP_403");
     assert_eq!(peer.count("SESSION_PROPOSE"), 1);
+}
+
+/// LD-C43: what is not signed was at least said now.
+#[tokio::test]
+async fn answers_of_another_time_do_not_count() {
+    for then in ["2001-02-03T04:05:06Z", "2099-02-03T04:05:06Z"] {
+        for (only, code) in [("HELLO", "TIMESTAMP_OUT_OF_WINDOW"), ("TASK_SUBMIT", "INTERRUPTED")] {
+            let twist = Twist::Dated(then);
+            let manner =
+                Manner { twist, only, has_key: false, has_stream: false, ..named("plain") };
+            let peer = Peer::start(manner).await;
+            let ended = do_task(&World::new(), &peer.url, "echo").await;
+            assert_eq!(ended.unwrap_err(), code, "{only} of {then}");
+        }
+    }
+}
+
+/// LD-C43
+#[tokio::test]
+async fn a_result_in_a_mode_that_was_not_negotiated_does_not_count() {
+    let (twist, only) = (Twist::OtherMode, "TASK_SUBMIT");
+    let manner = Manner { twist, only, has_key: false, has_stream: false, ..named("plain") };
+    let peer = Peer::start(manner).await;
+    let ended = do_task(&World::new(), &peer.url, "echo").await;
+    assert_eq!(ended.unwrap_err(), "INTERRUPTED");
+    // It was done once, and nobody asks for it again.
+    assert_eq!((peer.runs(), peer.count("TASK_SUBMIT")), (1, 1));
 }

@@ -43,6 +43,15 @@ async fn what_is_no_card_is_refused() {
     assert!(nobody.to_string().contains("cannot be reached"), "{nobody}");
 }
 
+/// LD-C4: who redirects to itself is not called somebody else.
+#[tokio::test]
+async fn a_redirect_that_goes_round_is_told_as_such() {
+    let world = World::new();
+    let peer = Peer::start(Manner { twist: Twist::Circle, only: "card", ..named("round") }).await;
+    let error = world.client().discover(&base(&peer.url)).await.unwrap_err().to_string();
+    assert!(error.contains("redirects again and again"), "{error}");
+}
+
 /// LD-C6
 #[tokio::test]
 async fn a_key_is_pinned_on_first_use_and_reported() {
@@ -84,6 +93,9 @@ async fn a_known_address_under_another_name_is_refused() {
         let quay = id(&format!("ldp:delegate:quay-{has_key}"));
         world.peers.pin(&quay, &other, base(&peer.url).as_str(), 1).unwrap();
         let error = world.client().meet(&base(&peer.url)).await.unwrap_err();
+        assert!(matches!(error, MeetError::Pin(PinError::OtherDelegate { .. })), "{error}");
+        let by_name = peer.url.replace("127.0.0.1", "localhost");
+        let error = world.client().meet(&base(&by_name)).await.unwrap_err();
         assert!(matches!(error, MeetError::Pin(PinError::OtherDelegate { .. })), "{error}");
         let advice = format!("`sabir keys forget {quay}`");
         assert!(error.to_string().contains(&advice), "{error}");

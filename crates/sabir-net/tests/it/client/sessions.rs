@@ -163,6 +163,22 @@ async fn a_closed_session_takes_no_tasks() {
     assert!(!client.session(&met, None).is_over());
 }
 
+/// LD-C10: who comes after the delegate has refused hears the delegate's own words.
+#[tokio::test]
+async fn a_refused_session_says_why_to_who_comes_late() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    let client = world.client();
+    let met = client.meet(&base(&peer.url)).await.unwrap();
+    let session = client.session(&met, Some("elsewhere"));
+    while !session.is_over() {
+        tokio::task::yield_now().await;
+    }
+    let mut errand = session.submit(task("t", "echo")).await;
+    let (_, end) = see_through(&mut errand).await;
+    assert_eq!(ending(&end), Err("TRUST_DOMAIN_MISMATCH".to_owned()));
+}
+
 /// LD-C9
 #[tokio::test]
 async fn a_shared_secret_signs_both_ways() {

@@ -78,3 +78,11 @@ async fn a_client_certificate_is_shown_to_who_asks_for_one() {
     world.http.roots_pem.clear();
     assert!(world.client().discover(&base(&url)).await.is_err());
 }
+
+/// LD-C1: the scheme that was meant is named.
+#[tokio::test]
+async fn who_speaks_plainly_to_tls_is_told() {
+    let url = serve(&Authority::new()).await.replace("https://", "http://");
+    let error = World::new().client().discover(&base(&url)).await.unwrap_err().to_string();
+    assert!(error.contains("call it by https://"), "{error}");
+}

@@ -10,6 +10,8 @@ use sabir_ldp::VerificationStatus;
 use sabir_net::{CheckOutcome, DelegationReport, Judge, Judgement, Question, Verify};
 use sabir_store::peers::Probed;
 use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::peer::{Manner, Peer, named};
 use crate::world::{World, address, base, request, skill};
@@ -173,6 +175,45 @@ async fn a_tool_is_done_when_it_has_ended() {
             false => assert_refused(&report, "said"),
         }
     }
+}
+
+/// LD-C27: a tool that is cut off leaves nothing behind, in no session of its own either.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the system knows which processes there are")]
+async fn a_tool_that_is_cut_off_takes_its_children_along() {
+    let world = World::new();
+    let peer = Peer::start(Manner::default()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let script = format!("setsid sleep 600 & echo $! > '{}'; wait", file.display());
+    let command = vec!["sh".to_owned(), "-c".to_owned(), script];
+    let mut request = request("echo", &[&peer.url]);
+    request.verify = Some(Verify::Tool { command });
+    let stop = CancellationToken::new();
+    let (events, _told) = mpsc::channel(100);
+    let delegation = world.delegation();
+    let cut_off = async {
+        loop {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            if let Some(pid) = text.strip_suffix('\n') {
+                stop.cancel();
+                return pid.to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let (report, pid) = tokio::join!(delegation.run(&request, &events, &stop), cut_off);
+    assert_unchecked(&report.unwrap(), "cancelled");
+    let is_gone = || match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => stat.contains(") Z "),
+        Err(_) => true,
+    };
+    let gone = async {
+        while !is_gone() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap();
 }
 
 struct Person(Judgement);

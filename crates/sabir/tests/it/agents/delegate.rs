@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::harbor::{NODE, Node, logged, run_at};
-use crate::process::{Outcome, sabir, wait};
+use crate::process::{Outcome, finish, sabir, wait};
 
 const SKILLS: &str = "\
 [[skills]]
@@ -315,4 +315,122 @@ fn a_second_interrupt_leaves_at_once() {
     assert_eq!(wait(&mut child), Some(130));
     rustix::process::kill_process(pid(node.pid()), rustix::process::Signal::CONT).unwrap();
     node.end();
+}
+
+/// What cannot be meant is said before anything is sent.
+#[test]
+fn wrong_usage_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let twice = file("twice.json", r#"{ "a": 1, "a": 2 }"#);
+    let other = file("other.json", r#"{ "instruction": "do something else" }"#);
+    let schema = file("schema.json", r#"{ "type": "object" }"#);
+    let unusable = file("unusable.json", r#"{ "type": "nothing" }"#);
+    for (args, words) in [
+        (["--verify", "tool", "--check", ""].as_slice(), "--check is empty"),
+        (&["--verify", "tool", "--check", " \n"], "--check is empty"),
+        (&["--check", "true"], "--check is for --verify tool"),
+        (&["--schema", &schema], "--schema is for --verify rule"),
+        (&["--verify", "tool", "--check", "true", "--schema", &schema], "--schema is for"),
+        (&["--verifier", "ldp://127.0.0.1:1"], "--verifier is for --verify peer"),
+        (&["--verify", "rule", "--schema", &unusable], "the schema cannot be used"),
+        (&["--input", &twice], "\"a\""),
+        (&["--input", &other], "it has an instruction"),
+    ] {
+        let begin = ["delegate", "hi", "--to", "http://127.0.0.1:1", "--skill", "echo"];
+        let args: Vec<&str> = begin.iter().chain(args).copied().collect();
+        let wrong = run_at(&folder.path().join("home"), &args);
+        assert_eq!(wrong.code, 2, "{args:?}: {}", wrong.stderr);
+        assert!(wrong.stderr.contains(words), "{args:?}: {}", wrong.stderr);
+        assert_eq!(wrong.stdout, "");
+    }
+}
+
+/// What was typed is shown, and no terminal obeys it.
+#[test]
+fn what_is_quoted_is_harmless() {
+    let home = tempfile::tempdir().unwrap();
+    for args in [
+        ["delegates", "remove", "\u{1b}[31mx"].as_slice(),
+        &["delegates", "\u{1b}[31mx"],
+        &["delegates", "add", "ldp://\u{9b}31mx"],
+        &["domain", "remove", "\u{1b}[31m\u{202e}x"],
+        &["keys", "forget", "\u{1b}[31mx"],
+        &["delegate", "hi", "--skill", "\u{1b}[31mx"],
+    ] {
+        let told = run_at(home.path(), args);
+        assert_ne!(told.code, 0, "{args:?}");
+        assert!(!told.stderr.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{:?}", told.stderr);
+    }
+}
+
+#[test]
+fn a_domain_has_a_name_that_can_be_read() {
+    let home = tempfile::tempdir().unwrap();
+    for name in ["", " ", "a\nb", "a\u{1b}[31m", "a\u{202e}b", "a\u{200b}", " a"] {
+        for command in [["domain", "add", name], ["domain", "trust", name]] {
+            let refused = run_at(home.path(), &command);
+            assert_eq!(refused.code, 2, "{command:?}: {}", refused.stderr);
+            assert!(refused.stderr.contains("the name of a domain"), "{}", refused.stderr);
+        }
+    }
+    let listed = report(&run_at(home.path(), &["domain", "list", "--json"]));
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+    assert_eq!(listed[0]["trusted_peers"], json!([]));
+}
+
+/// The work was done: that it could not be written down is a warning.
+#[test]
+fn a_full_disk_costs_no_result() {
+    let pair = Pair::new();
+    assert_eq!(pair.delegate(&["--skill", "count"]).code, 0);
+    // Files cannot grow beyond what the store has now, in blocks of 512 bytes; who tries is not killed.
+    let blocks = fs::metadata(pair.ours.join("peers.db")).unwrap().len() / 512;
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let url = pair.node.url();
+    let args = ["delegate", "say it", "--to", &url, "--skill", "count", "--json"];
+    let run = || {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script]).arg(sabir().get_program()).env("SABIR_HOME", &pair.ours);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let done = finish(command.args(args), &args, "");
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        assert_eq!(report(&done)["output"], json!({ "n": 2 }));
+        let is_warned = done.stderr.contains("warning: this was not recorded");
+        assert_eq!(report(&done)["unrecorded"][0].is_string(), is_warned, "{}", done.stderr);
+        is_warned
+    };
+    // Some entries still find room between others.
+    assert!((0..50).any(|_| run()), "the log has room without end");
+}
+
+/// Who claims to be somebody whose key is known is not added to the list.
+#[test]
+fn an_impostor_is_not_added() {
+    let pair = Pair::new();
+    let (url, home) = (pair.node.url(), &pair.ours);
+    assert_eq!(run_at(home, &["delegates", "add", &url]).code, 0);
+    let card = report(&run_at(home, &["card", &url, "--json"]))["card"].to_string();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let other = format!("http://{}", listener.local_addr().unwrap());
+    // It shows the card of another, and answers whatever is asked with it.
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let mut stream = stream;
+            let mut asked = [0; 65536];
+            let _ = std::io::Read::read(&mut stream, &mut asked);
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
+            let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{card}", card.len());
+            let _ = std::io::Write::write_all(&mut stream, answer.as_bytes());
+        }
+    });
+    let refused = run_at(home, &["delegates", "add", &other, "--json"]);
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    let listed = report(&run_at(home, &["delegates", "list", "--json"]));
+    let with_card = listed.as_array().unwrap().iter().filter(|it| it["card"].is_object());
+    assert_eq!(with_card.count(), 1, "{listed}");
 }
