@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use rustix::fs::MemfdFlags;
 
-use crate::process::environment::is_withheld;
+use crate::process::environment::names_secret;
 
 /// Under which number the secrets were handed on.
 pub(crate) const HANDED_ON: &str = "SABIR_SECRETS_AT";
@@ -53,9 +53,7 @@ pub fn receive() {
 /// It must be called before any thread is started.
 pub fn withdraw() -> io::Result<()> {
     let secrets: Vec<_> = std::env::vars_os()
-        .filter(|(name, value)| {
-            is_withheld(&name.to_string_lossy(), &value.to_string_lossy()) && name != HANDED_ON
-        })
+        .filter(|(name, _)| names_secret(&name.to_string_lossy()) && name != HANDED_ON)
         .collect();
     if secrets.is_empty() || WITHDRAWN.get().is_some() {
         return Ok(());

@@ -37,14 +37,18 @@ pub(crate) fn without(
 const SANDBOX: &str = "SABIR_SANDBOX";
 const NETWORK_DISABLED: &str = "SABIR_SANDBOX_NETWORK_DISABLED";
 
-/// Whether a variable is kept from commands: its name sounds secret or has a word that is for such
-/// values alone, or its value is an address with a password in it.
+/// Whether a variable is kept from commands: by its name, or because its value is an address with a
+/// password in it.
 pub(crate) fn is_withheld(name: &str, value: &str) -> bool {
+    names_secret(name) || has_password(value)
+}
+
+/// Whether a name of a variable sounds secret, or has a word that is for such values alone.
+pub(crate) fn names_secret(name: &str) -> bool {
     let mut words = name.split(|sign: char| !sign.is_ascii_alphanumeric());
     let has_word = words.any(|word| SECRET_NAMES.iter().any(|it| word.eq_ignore_ascii_case(it)));
     // A way to the agent that holds keys, not a key: who may reach it is for the sandbox to say.
-    let is_known = name == "SSH_AUTH_SOCK";
-    sounds_secret(name) || (has_word && !is_known) || has_password(value)
+    sounds_secret(name) || (has_word && name != "SSH_AUTH_SOCK")
 }
 
 /// Whether a text is an address like `scheme://user:password@host`.
