@@ -248,7 +248,8 @@ fn assigned_value(behind: &str) -> Option<Range> {
             }
         }
     };
-    if value.starts_with(REMOVED) {
+    // Where a name is a scheme, two slashes stand before what was taken out.
+    if value.trim_start_matches('/').starts_with(REMOVED) {
         return None;
     }
     let start = behind.len() - value.len();

@@ -323,6 +323,14 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(PIECES), 0..30).prop_map(|pieces| pieces.concat())
 }
 
+/// LC-K34: a scheme whose name tells of secrets is no setting.
+#[test]
+fn what_was_taken_out_of_an_address_is_not_taken_out_again() {
+    let once = redact_text("-https://tokenhttps://user:pw@host").into_owned();
+    assert_eq!(once, "-https://tokenhttps://[redacted]@host");
+    assert_eq!(redact_text(&once), once);
+}
+
 /// LC-K33: only the slash at the end of a path is left out.
 #[test]
 fn a_slash_at_the_end_of_a_query_stays() {
