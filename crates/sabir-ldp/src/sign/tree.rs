@@ -39,7 +39,7 @@ impl Tree {
         let mut path = Vec::with_capacity(self.0.len());
         for level in &self.0 {
             if let Some(beside) = level.get(at ^ 1) {
-                let side = if at % 2 == 0 { RIGHT } else { LEFT };
+                let side = if at.is_multiple_of(2) { RIGHT } else { LEFT };
                 path.push(format!("{side}{}", hex::encode(beside)));
             }
             at /= 2;
