@@ -162,9 +162,8 @@ impl Delegation {
             report.note(counted);
         }
         let taking = async {
-            match delivered.or(spoilt) {
-                Some(delivery) => self.take(delivery, course, report).await,
-                None => {}
+            if let Some(delivery) = delivered.or(spoilt) {
+                self.take(delivery, course, report).await;
             }
         };
         let ((), (stopped, pinned)) = tokio::join!(taking, wind_down(under_way, events));

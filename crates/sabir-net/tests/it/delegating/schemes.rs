@@ -1,7 +1,5 @@
 //! What an address begins with says which protocol is spoken there.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use crate::delegating::{a2a, mcp};
 use crate::peer::{Manner, Peer};
 use crate::world::{World, request};
