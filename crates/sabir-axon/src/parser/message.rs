@@ -308,6 +308,10 @@ impl Parser<'_> {
     #[cold]
     fn odd_endpoint(&mut self) -> NodeId {
         let token = self.cur;
+        if token.kind == TokenKind::RParen && self.is_behind_parenthesis() {
+            // Whoever looks for the receiver says it for both.
+            return self.error_node(Span::at(self.prev_end));
+        }
         let written = self.slice(token.span());
         let help = "an endpoint is `@agent`, `*` or `[@a,@b]`";
         let next = self.peek();
@@ -355,6 +359,11 @@ impl Parser<'_> {
             return self.error_node(Span::at(self.prev_end));
         }
         self.error_node(span)
+    }
+
+    /// Whether the routing was opened and nothing of it was read yet.
+    fn is_behind_parenthesis(&self) -> bool {
+        self.slice(Span::new(0, self.prev_end)).ends_with('(')
     }
 
     /// `@a, @b` or `@a & @b` where one endpoint is expected.
@@ -419,14 +428,15 @@ impl Parser<'_> {
                 self.endpoint()
             }
             TokenKind::RParen => {
+                // `(*` alone would open a comment, so both ends are written at once.
+                let (missing, text) = match self.is_behind_parenthesis() {
+                    true => ("sender and receiver are missing", "*>*"),
+                    false => ("the receiver is missing", ">*"),
+                };
                 self.report(
-                    Diagnostic::error(
-                        codes::MISSING_ROUTING,
-                        token.span(),
-                        "the receiver is missing",
-                    )
-                    .help("write `(@sender>@receiver)`, or `*` for anyone")
-                    .fix(Edit::insert(self.prev_end, ">*")),
+                    Diagnostic::error(codes::MISSING_ROUTING, token.span(), missing)
+                        .help("write `(@sender>@receiver)`, or `*` for anyone")
+                        .fix(Edit::insert(self.prev_end, text)),
                 );
                 self.error_node(Span::at(self.prev_end))
             }

@@ -45,6 +45,25 @@ fn several_receivers() {
 }
 
 #[test]
+fn empty_routing() {
+    check("INF(): p", expect!["INF(*>*): p"]);
+    check("INF( ): p", expect!["INF(*>* ): p"]);
+    check("INF(@a>): p", expect!["INF(@a>*): p"]);
+    check("INF(>): p", expect!["INF(*>*): p"]);
+}
+
+/// What was quoted in one look is not read as messages in the next.
+#[test]
+fn messages_inside_of_quoted_text_stay_there() {
+    check(
+        "INF(: \u{10}2b): f(\"b): REJ(@a>@b): p\nACK(@a>@b): p\nSYN(f(\"x\"@a>@b):1) p",
+        expect![[
+            r#"INF(*>*): "\u{10}2b): f(\"b): REJ(@a>@b): p\nACK(@a>@b): p\nSYN(f(\"x\"@a>@b):1) p""#
+        ]],
+    );
+}
+
+#[test]
 fn trailing_clauses() {
     check("REQ(@a>@b): run(#x) soon", expect!["REQ(@a>@b): run(#x) & soon"]);
     check(
