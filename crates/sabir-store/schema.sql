@@ -137,7 +137,7 @@ CREATE TABLE peer_running (
 ) STRICT, WITHOUT ROWID;
 
 -- Tasks that ended, in the order in which they did. `shown` is as above.
-CREATE TABLE peer_tasks (
+CREATE TABLE "peer_tasks" (
     num INTEGER PRIMARY KEY,
     owner TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -146,9 +146,20 @@ CREATE TABLE peer_tasks (
     place INTEGER,
     ended_seq INTEGER NOT NULL,
     -- The task of the same session that ended before it.
-    before INTEGER, shown BLOB,
-    UNIQUE (owner, id)
+    before INTEGER,
+    shown BLOB
 ) STRICT;
+
+-- The same by their names, in stretches: names come in no order, and one index over all of them would
+-- change a page for each. The last few tasks stand in stretches of 256, which are numbered from 0;
+-- those before them in stretches of 16384, which are numbered from -1 downwards.
+CREATE TABLE peer_task_names (
+    stretch INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    num INTEGER NOT NULL,
+    PRIMARY KEY (stretch, owner, id, num)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE peer_updates (
     place INTEGER NOT NULL,

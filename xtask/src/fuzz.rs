@@ -36,7 +36,7 @@ pub(crate) fn command(root: &Path, args: Vec<OsString>) -> Result<ExitCode> {
         let replay = host::run(Command::new(built.binary(&target)).arg(input));
         return Ok(if replay.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    let report = built.run(root, &target, options.seconds, Show::Everything)?;
+    let report = built.run(root, &target, Until::Seconds(options.seconds), Show::Everything)?;
     println!("{report}");
     Ok(if report.crash.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -130,6 +130,24 @@ pub(crate) enum Show {
     Crashes,
 }
 
+/// How far a run goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// From a random start.
+    Seconds(u32),
+    /// From the same start each time, however fast the machine is: what fails was changed.
+    Executions(u32),
+}
+
+impl Until {
+    fn args(self) -> Vec<String> {
+        match self {
+            Self::Seconds(seconds) => vec![format!("-max_total_time={seconds}")],
+            Self::Executions(count) => vec![format!("-runs={count}"), format!("-seed={SEED}")],
+        }
+    }
+}
+
 /// One finished run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Report {
@@ -169,7 +187,7 @@ impl Built {
         &self,
         root: &Path,
         target: &str,
-        seconds: u32,
+        until: Until,
         show: Show,
     ) -> Result<Report> {
         let corpus = format!("fuzz/corpus/{target}");
@@ -184,8 +202,8 @@ impl Built {
         let start = Instant::now();
         let mut child = Command::new(self.binary(target))
             .current_dir(root)
+            .args(until.args())
             .args([
-                format!("-max_total_time={seconds}"),
                 format!("-artifact_prefix={artifacts}"),
                 format!("-timeout={TIMEOUT_SECONDS}"),
                 format!("-rss_limit_mb={MEMORY_MB}"),
@@ -300,6 +318,9 @@ const MANIFEST: &str = "fuzz/Cargo.toml";
 /// A minute finds the shallow bugs and is short enough to wait for.
 const DEFAULT_SECONDS: u32 = 60;
 
+/// Any number will do, as long as it stays; libFuzzer reads zero as "a random one".
+const SEED: u32 = 1;
+
 /// Linear code takes microseconds for what the fuzzer invents: ten seconds is a hang.
 const TIMEOUT_SECONDS: u32 = 10;
 
@@ -372,6 +393,12 @@ mod tests {
             "t: 3 s, 9 executions, CRASHED on x/crash-1\n\
              again: cargo xtask fuzz t --input x/crash-1"
         );
+    }
+
+    #[test]
+    fn a_run_of_so_many_executions_can_be_repeated() {
+        assert_eq!(Until::Seconds(5).args(), ["-max_total_time=5"]);
+        assert_eq!(Until::Executions(9).args(), ["-runs=9", "-seed=1"]);
     }
 
     #[test]

@@ -18,9 +18,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 mod bench;
+mod browser_driver;
 mod finding;
 mod fuzz;
 mod host;
+mod install;
 mod python;
 mod schema;
 mod setup;
@@ -48,6 +50,8 @@ fn run(command: &OsString, args: Vec<OsString>) -> Result<ExitCode> {
         Some("fuzz") => fuzz::command(&root, args),
         Some("bench") => bench::command(&root, args),
         Some("schema") => schema::command(&root, args),
+        Some("stage") => install::stage_command(&root, args),
+        Some("install-check") => install::check_command(&root, args),
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)
@@ -74,7 +78,7 @@ cargo xtask COMMAND
              --quick             without benches and fuzzing
              --keep-going        run the later steps after a failure
              --without A,B       go without fuzz, valgrind, deny, bubblewrap, namespaces, chromium,
-                                 poppler or python
+                                 poppler, python or browser-driver
   tidy     prove what the compiler cannot: arrows, purity, pages, links, licences
   fuzz     fuzz one target; --list names them
              --seconds N         for how long (60)
@@ -84,6 +88,10 @@ cargo xtask COMMAND
                                  one of them alone
              tokens [--check]    count what the notations cost in tokens, write the page about it
   schema   write spec/schema/*.json; --check only compares
+  stage    build the program and lay it out as a package does: stage DIR
+             --debug             without optimization, from what tests have built
+  install-check
+           stage into a temporary folder, and start the program from there with an empty home
   help     this text
 
 Examples
@@ -94,4 +102,5 @@ Examples
   cargo xtask bench --json target/bench.json
   cargo xtask bench tokens --check
   cargo xtask schema --check
+  cargo xtask stage target/stage
 ";

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{bench, fuzz, host, python, setup, tidy};
+use crate::{bench, browser_driver, fuzz, host, python, setup, tidy};
 
 pub(crate) fn command(root: &Path, args: Vec<OsString>) -> Result<ExitCode> {
     let options = Options::parse(args)?;
@@ -108,10 +108,18 @@ fn tests(root: &Path, options: &Options) -> Result<Outcome> {
         true => None,
         false => Some(python::ensure(root)?),
     };
+    let driver = match options.is_without(browser_driver::NODE.key) {
+        true => None,
+        false => Some(browser_driver::ensure(root)?),
+    };
     let cargo = |root: &Path| {
         let mut cargo = host::cargo(root);
         cargo.env("SABIR_TESTS_WITHOUT", options.without.join(","));
+        if std::env::var_os(PROPERTY_SEED.0).is_none() {
+            cargo.env(PROPERTY_SEED.0, PROPERTY_SEED.1);
+        }
         cargo.envs(python.iter().map(|python| (python::VARIABLE, python)));
+        cargo.envs(driver.iter().map(|driver| (browser_driver::VARIABLE, driver)));
         cargo
     };
     if host::succeeds(host::cargo(root).args(["nextest", "--version"])) {
@@ -142,7 +150,7 @@ fn bench_smoke(root: &Path, options: &Options) -> Result<Outcome> {
     if !options.is_without(setup::VALGRIND.key) {
         setup::ensure(&setup::VALGRIND)?;
     }
-    bench::run(root, vec!["--quick".into()])?;
+    bench::smoke(root)?;
     Ok(Outcome::Passed)
 }
 
@@ -162,7 +170,7 @@ fn fuzz_all(root: &Path, options: &Options) -> Result<Outcome> {
     let built = fuzz::build(root, &names)?;
     let mut crashed = Vec::new();
     for target in names {
-        let report = built.run(root, target, FUZZ_SECONDS, fuzz::Show::Crashes)?;
+        let report = built.run(root, target, FUZZ_UNTIL, fuzz::Show::Crashes)?;
         println!("{report}");
         if report.crash.is_some() {
             crashed.push(target);
@@ -243,11 +251,25 @@ fn run(root: &Path, steps: &[Step], options: &Options) -> Tally {
 /// What a person may decide to go without; everything else is part of passing.
 ///
 /// `namespaces` is for machines that forbid user name spaces, where no sandbox of our own works.
-const CAN_GO_WITHOUT: [&str; 8] =
-    ["fuzz", "valgrind", "deny", "bubblewrap", "namespaces", "chromium", "poppler", python::KEY];
+const CAN_GO_WITHOUT: [&str; 9] = [
+    "fuzz",
+    "valgrind",
+    "deny",
+    "bubblewrap",
+    "namespaces",
+    "chromium",
+    "poppler",
+    python::KEY,
+    browser_driver::NODE.key,
+];
 
-/// Enough to reach the seeds and a little beyond; `cargo xtask fuzz` is for the rest.
-const FUZZ_SECONDS: u32 = 3;
+/// Enough to reach the seeds and a little beyond; `cargo xtask fuzz` is for the rest, and starts
+/// somewhere else each time.
+const FUZZ_UNTIL: fuzz::Until = fuzz::Until::Executions(20_000);
+
+/// Where the property tests start that name no start of their own. A failure that comes and goes
+/// would be blamed on whatever was changed last; who looks for new ones sets the variable.
+const PROPERTY_SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "23425");
 
 #[cfg(test)]
 mod tests {
@@ -272,6 +294,7 @@ mod tests {
     fn everything_one_can_go_without_is_known() {
         let tools =
             [setup::CXX, setup::VALGRIND, setup::BUBBLEWRAP, setup::CHROMIUM, setup::POPPLER];
+        let tools = tools.into_iter().chain([browser_driver::NODE]);
         for tool in tools {
             assert!(CAN_GO_WITHOUT.contains(&tool.key), "{}", tool.key);
         }

@@ -15,7 +15,7 @@ use axum::routing::post;
 use axum::{Json, Router};
 use sabir_host::process::Runner;
 use sabir_host::sandbox::{LayerChoice, OwnState};
-use sabir_host::{Approvals, Node, NodeConfig, SkillKit, Surroundings};
+use sabir_host::{Inbox, Node, NodeConfig, SkillKit, Surroundings};
 use sabir_ldp::{SigningKey, Timestamp};
 use sabir_net::{LdpOptions, LdpServer};
 use sabir_store::Store;
@@ -171,12 +171,13 @@ async fn serve_node(home: &Path, stop: CancellationToken) -> anyhow::Result<(Nod
         own: OwnState::default(),
         engine: None,
         desk: None,
-        approvals: Approvals::default(),
+        inbox: Inbox::default(),
+        gate: None,
     };
     let settings = config.settings(&kit, &surroundings, &|_| None)?;
     let (store, peers) = (Store::open(home)?, Peers::open(home)?);
     let node = Node::start(settings, store, peers, key).await?;
-    tokio::spawn(server.serve(node.clone(), stop));
+    tokio::spawn(server.serve(node.clone().into(), stop));
     Ok((node, address))
 }
 
@@ -217,7 +218,7 @@ async fn serve_echo(stop: CancellationToken) -> anyhow::Result<SocketAddr> {
     Ok(address)
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     Timestamp::from_millis(since.as_millis() as u64)
 }

@@ -16,6 +16,7 @@ mod instructions;
 mod journal;
 mod library;
 mod middle;
+mod node;
 mod plain;
 mod prose;
 mod report;
@@ -39,6 +40,7 @@ Measures Sabir beside its peers and prints a table.
 
 Usage: sabir-bench [--quick] [--json FILE]
        sabir-bench streams|journal|sessions|capture|library|citations|routing|delegates [--quick] [--json FILE]
+       sabir-bench node [--seconds N] [--program FILE] [--quick] [--json FILE]
        sabir-bench tokens [--check] [--json FILE]
 
   --quick      a few milliseconds each: shows that everything runs, measures nothing
@@ -52,6 +54,10 @@ Usage: sabir-bench [--quick] [--json FILE]
   citations    measures the citation verifier
   routing      measures the choice among 100,000 cards
   delegates    measures tasks that a node does for many callers, and 10,000 open sessions
+  node         puts a node under load for a minute, which all others leave out, and fails when an
+               event is lost, an answer is an error, or memory grows
+    --seconds N      for how long
+    --program FILE   the node's program [default: sabir beside this one]
   tokens       counts what the notations cost in tokens, and writes docs/benchmarks/tokens.md
     --check      writes nothing; fails when the committed page is out of date
 ";
@@ -75,11 +81,14 @@ fn main() -> ExitCode {
 
 fn run() -> anyhow::Result<()> {
     let (mut effort, mut json, mut part) = (Effort::Full, None, None);
+    let mut wishes = node::Wishes::default();
     let mut parser = Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Arg::Long("quick") => effort = Effort::Quick,
             Arg::Long("json") => json = Some(PathBuf::from(parser.value()?)),
+            Arg::Long("seconds") => wishes.seconds = Some(parser.value()?.parse()?),
+            Arg::Long("program") => wishes.program = Some(PathBuf::from(parser.value()?)),
             Arg::Long("help") | Arg::Short('h') => {
                 print!("{HELP}");
                 return Ok(());
@@ -101,7 +110,7 @@ fn run() -> anyhow::Result<()> {
         }
     }
     match part {
-        Some(part) => part.run(json.as_deref(), effort),
+        Some(part) => part.run(json.as_deref(), effort, wishes),
         None => run_all(&json.unwrap_or_else(|| PathBuf::from(JSON)), effort),
     }
 }
@@ -117,6 +126,7 @@ enum Part {
     Citations,
     Routing,
     Delegates,
+    Node,
 }
 
 impl Part {
@@ -130,12 +140,13 @@ impl Part {
             "citations" => Self::Citations,
             "routing" => Self::Routing,
             "delegates" => Self::Delegates,
+            "node" => Self::Node,
             _ => anyhow::bail!("nothing to measure is called {name:?}"),
         })
     }
 
     /// Numbers are written where somebody asks for them.
-    fn run(self, json: Option<&Path>, effort: Effort) -> anyhow::Result<()> {
+    fn run(self, json: Option<&Path>, effort: Effort, wishes: node::Wishes) -> anyhow::Result<()> {
         let beside = json.unwrap_or(Path::new(JSON));
         let (table, numbers) = match self {
             Self::Streams => {
@@ -170,6 +181,10 @@ impl Part {
             Self::Delegates => {
                 let delegates = delegates::measure(beside, effort)?;
                 (delegates.table(), serde_json::to_value(&delegates)?)
+            }
+            Self::Node => {
+                let load = node::measure(beside, effort, wishes)?;
+                (load.table(), serde_json::to_value(&load)?)
             }
         };
         print!("{table}");

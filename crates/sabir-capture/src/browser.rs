@@ -40,6 +40,7 @@ pub use model::{
     Acted, Block, Choice, Comment, Content, Element, Item, Notice, Observation, ObserveOptions,
     OutlineEntry, Primary, Scrolled, SelectionLink, TabInfo,
 };
+pub use process::installed_browser;
 pub use search::SearchEngines;
 pub use visits::SearchIn;
 

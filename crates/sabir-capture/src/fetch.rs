@@ -7,6 +7,7 @@
 mod body;
 mod error;
 mod hop;
+mod post;
 mod redirects;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use url::Url;
 use crate::egress::Guard;
 
 pub use error::FetchError;
+pub use post::Poster;
 pub use redirects::Redirects;
 
 /// How much one page may cost.

@@ -18,7 +18,7 @@ pub use egress::{
     SystemResolver, Target,
 };
 
-pub use fetch::{Conditional, FetchError, FetchLimits, Fetched, Fetcher, Redirects};
+pub use fetch::{Conditional, FetchError, FetchLimits, Fetched, Fetcher, Poster, Redirects};
 
 pub use html::invisible::visible_text;
 pub use links::Link;
@@ -34,4 +34,5 @@ pub use browser::{
     Acted, Block, Bounded, Bounds, Browser, BrowserError, BrowserLimits, BrowserOptions, Choice,
     Comment, Content, Element, Item, Notice, Observation, ObserveOptions, OutlineEntry, Primary,
     Scrolled, SearchEngines, SearchIn, SelectionLink, TabInfo, ToolCode, ToolError, Window,
+    installed_browser,
 };

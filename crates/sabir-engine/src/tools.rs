@@ -82,6 +82,16 @@ pub struct UpdatePlan {
 pub struct SpawnAgent {
     /// All that the other agent is told.
     pub task: String,
+    /// What it has to know how to do.
+    #[serde(default)]
+    pub skill: Option<String>,
+    /// Who is meant, by name, id or address.
+    #[serde(default)]
+    pub to: Option<String>,
+    #[serde(default)]
+    pub budget_tokens: Option<u64>,
+    #[serde(default)]
+    pub deadline_secs: Option<u64>,
 }
 
 /// Long enough for a compiler, short enough that a hanging command does not look like a dead agent.
@@ -265,9 +275,15 @@ pub fn built_in() -> Vec<ToolInfo> {
         ),
         tool(
             "spawn_agent",
-            "Gives a self-contained task to another agent with the same tools and returns its answer. It knows nothing but the task.",
+            "Gives a self-contained task to another agent and returns its answer. It knows nothing but the task. Without skill and to, it is an agent with the same tools.",
             &["task"],
-            json!({ "task": { "type": "string" } }),
+            json!({
+                "task": { "type": "string" },
+                "skill": { "type": "string", "description": "What the agent has to know how to do; one that offers it is chosen." },
+                "to": { "type": "string", "description": "Which agent, by name, id or address." },
+                "budget_tokens": { "type": "integer", "minimum": 1 },
+                "deadline_secs": { "type": "integer", "minimum": 1 },
+            }),
         ),
     ]
 }

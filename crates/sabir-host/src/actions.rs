@@ -20,14 +20,14 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use sabir_base::text::clip_counted;
 use sabir_engine::ConfigureSession;
-use sabir_policy::{Action as Deed, ApprovalPolicy, PolicyDoc, SandboxMode, SandboxPolicy};
+use sabir_policy::{Action as Deed, ApprovalPolicy, Bounds, PolicyDoc, SandboxMode, SandboxPolicy};
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::audit::Audit;
 use crate::clock::now_ms;
-use crate::engine::Engine;
+use crate::engine::{Engine, Origin, SpawnRequest, Spawner};
 use crate::error::HostError;
 use crate::files::Root;
 use crate::model::Providers;
@@ -40,7 +40,7 @@ pub use place::LinksOnDisk;
 pub use request::Action;
 
 use gate::Wanted;
-use request::Work;
+use request::{Spawn, Work};
 
 /// What actions are carried out with.
 #[derive(Debug)]
@@ -56,6 +56,8 @@ pub struct ActionSetup {
     pub sandbox_policy: SandboxPolicy,
     /// What `spawn` gives its tasks to, if there is a model.
     pub agents: Option<Engine>,
+    /// Who takes the tasks of `spawn` that name a skill, or an agent that it knows.
+    pub spawner: Option<Arc<dyn Spawner>>,
 }
 
 /// Carries actions out.
@@ -70,6 +72,7 @@ pub struct Actions {
     approval: ApprovalPolicy,
     sandbox: SandboxPolicy,
     agents: Option<Engine>,
+    spawner: Option<Arc<dyn Spawner>>,
     policy: PolicyDoc,
     audit: Audit,
     /// Whom the audit names as the one that all this is done for.
@@ -141,6 +144,7 @@ impl Actions {
             approval_policy,
             sandbox_policy,
             agents,
+            spawner,
         } = setup;
         let policy = load_policy(&home).map_err(|error| ActionsError::Host(error.into()))?;
         let root = Root::open(&path)
@@ -163,6 +167,7 @@ impl Actions {
             approval: approval_policy,
             sandbox: sandbox_policy,
             agents,
+            spawner,
             running: Semaphore::new(MOST_AT_ONCE),
         })
     }
@@ -232,7 +237,7 @@ impl Turn<'_> {
             Work::Write { path, text, overwrite } => self.write(path, text, *overwrite).await,
             Work::Edit { path, change } => self.edit(path, change).await,
             Work::Shell(shell) => self.shell(shell).await,
-            Work::Spawn { agent, task } => self.spawn(agent, task).await,
+            Work::Spawn(spawn) => self.spawn(spawn).await,
         }
     }
 
@@ -253,10 +258,22 @@ impl Turn<'_> {
         }
     }
 
-    async fn spawn(self, agent: &str, task: &str) -> Result<Content, Failure> {
-        let wanted = Wanted::new("spawn", [("agent", agent.into()), ("task", task.into())]);
+    async fn spawn(self, spawn: &Spawn) -> Result<Content, Failure> {
+        let Spawn { agent, task, skill, .. } = spawn;
+        let (name, words) = (("agent", agent.as_str().into()), ("task", task.as_str().into()));
+        let wanted = match skill {
+            None => Wanted::new("spawn", [name, words]),
+            Some(skill) => Wanted::new("spawn", [name, words, ("skill", skill.as_str().into())]),
+        };
         let what = format!("start the agent {agent:?} with this task:\n{task}");
         self.pass(&self.judge(Deed::Spawn, &wanted), what).await?;
+        if let Some(spawner) = &self.actions.spawner {
+            let is_known = spawner.knows(agent).await;
+            if is_known || skill.is_some() {
+                let to = is_known.then(|| agent.clone());
+                return self.hand_on(spawner.as_ref(), spawn, to).await;
+            }
+        }
         let Some(engine) = &self.actions.agents else {
             let words = "no model is configured, so no agent can be spawned: say --model NAME \
                          --base-url URL, or write a provider into sabir.toml";
@@ -273,13 +290,50 @@ impl Turn<'_> {
             approval_timeout_ms: Some(0),
             ..ConfigureSession::default()
         };
-        let answer = engine.delegate(configure, task.to_owned(), self.stop.clone()).await;
+        let answer = engine.delegate(configure, task.clone(), self.stop.clone()).await;
         let text = match answer {
             Err(_) if self.stop.is_cancelled() => return Err(ABORTED.into()),
             answer => answer?,
         };
-        Ok(content([("agent", agent.into()), ("text", clip_counted(&text, MOST_BYTES).into())]))
+        Ok(answered(agent, &text))
     }
+
+    async fn hand_on(
+        self,
+        spawner: &dyn Spawner,
+        spawn: &Spawn,
+        to: Option<String>,
+    ) -> Result<Content, Failure> {
+        let request = SpawnRequest {
+            task: spawn.task.clone(),
+            skill: spawn.skill.clone(),
+            to,
+            budget_tokens: spawn.budget_tokens,
+            deadline_secs: spawn.deadline_secs,
+            within: Bounds::new(
+                self.actions.approval,
+                self.actions.sandbox.clone(),
+                self.actions.place.clone(),
+            ),
+            origin: Origin::default(),
+            parent: self.actions.actor.clone(),
+            depth: 0,
+        };
+        let (news, mut heard) = mpsc::channel(8);
+        let listen = async { while heard.recv().await.is_some() {} };
+        let spawned = spawner.spawn(request, news, self.stop.clone());
+        let (spawned, ()) = tokio::join!(spawned, listen);
+        match spawned.answer {
+            Err(_) if self.stop.is_cancelled() => Err(ABORTED.into()),
+            Err(why) => Err(why.into()),
+            Ok(text) => Ok(answered(&spawn.agent, &text)),
+        }
+    }
+}
+
+/// What an agent brought.
+fn answered(agent: &str, text: &str) -> Content {
+    content([("agent", agent.into()), ("text", clip_counted(text, MOST_BYTES).into())])
 }
 
 impl Actions {

@@ -43,7 +43,7 @@ pub use input::{Input, InputError, InputReader, PDF_ARGUMENT, Reading};
 pub use model::{DeskModel, USUAL_BUDGET};
 pub use moment::written;
 pub use order::check_input;
-pub use reach::search_host;
+pub(crate) use reach::search_host;
 
 use crate::egress::{CallBounds, Held, LedOn, guard_under};
 use crate::mcp::McpConfig;
@@ -143,6 +143,21 @@ impl Desk {
         Self(Arc::clone(&self.0), Arc::new(reader), Some(Arc::new(bounds)), self.3.clone())
     }
 
+    /// Who answers, as people call it.
+    pub fn model_name(&self) -> &str {
+        self.0.model.name()
+    }
+
+    /// The same desk for pages that a program of somebody else asks for: they are held to what the
+    /// policy file says of captures, also where they are led on from.
+    #[must_use]
+    pub fn for_visitors(&self) -> Self {
+        let (policy, tool) = (&self.0.policy, CAPTURE);
+        let guard = guard_under(policy, self.0.allow_egress.clone(), &[tool]);
+        let reader = self.1.held_to(guard, Arc::new(LedOn { policy: policy.clone(), tool }));
+        Self(Arc::clone(&self.0), Arc::new(reader), self.2.clone(), self.3.clone())
+    }
+
     /// Reads a page and stores nothing.
     pub async fn read(&self, input: &Input, options: &ReadOptions) -> Result<Reading, DeskError> {
         Ok(self.reader().read(input, options).await?)
@@ -173,6 +188,9 @@ impl Desk {
         }
     }
 }
+
+/// The tool that puts a page into a collection.
+pub(crate) const CAPTURE: &str = "source.capture";
 
 /// Whether a tool is carried out in the browser.
 fn is_of_browser(name: &str) -> bool {

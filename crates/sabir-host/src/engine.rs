@@ -4,21 +4,28 @@
 mod actor;
 mod configure;
 mod delegate;
+mod folders;
 mod fork;
 mod gathered;
 mod images;
 mod instructions;
 mod journal;
+mod model;
+mod past;
+mod question;
 mod servers;
+mod spawn;
 mod work;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sabir_engine::{Decoded, Event, Refusal};
+use sabir_ldp::TaskId;
 use sabir_policy::PolicyDoc;
 use sabir_store::Store;
+use sabir_telemetry::within;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -32,7 +39,11 @@ use crate::process::Runner;
 use crate::reading::KeyFiles;
 
 pub use configure::Defaults;
+pub(crate) use folders::{Folders, Place};
+pub(crate) use past::{Done, Past};
+pub(crate) use question::Question;
 use servers::Servers;
+pub use spawn::{Origin, SpawnRequest, Spawned, Spawner};
 
 /// What all sessions of a process share.
 #[derive(Debug, Clone)]
@@ -57,6 +68,10 @@ struct Shared {
     open: Mutex<HashSet<String>>,
     /// Patches that were taken back when the engine was opened; nobody has heard of them yet.
     recovered: Mutex<Vec<Recovered>>,
+    /// Who takes work that agents hand on.
+    spawner: OnceLock<Arc<dyn Spawner>>,
+    /// Where tasks of other agents are at work.
+    folders: Folders,
 }
 
 /// What an engine is made of.
@@ -82,6 +97,16 @@ pub struct Connection {
     pub done: JoinHandle<()>,
 }
 
+/// Where a session stands among others.
+#[derive(Debug, Clone, Default)]
+struct Standing {
+    /// How many agents stand above this one.
+    depth: u32,
+    /// The session of the agent that handed the work over.
+    works_for: Option<String>,
+    origin: Origin,
+}
+
 /// What came over a wire.
 #[expect(clippy::large_enum_variant, reason = "few are on their way, and most are the large one")]
 #[derive(Debug)]
@@ -105,9 +130,15 @@ const SUBMISSIONS_ON_THE_WAY: usize = 64;
 const DEEPEST: u32 = 2;
 
 impl Engine {
+    /// Opens an engine under the policy of its home.
     pub fn open(setup: Setup) -> Result<Self, HostError> {
+        let policy = load_policy(&setup.home)?;
+        Self::open_under(setup, policy)
+    }
+
+    pub fn open_under(setup: Setup, policy: PolicyDoc) -> Result<Self, HostError> {
         let Setup { home, runner, providers, key_files, mcp, defaults } = setup;
-        let policy = Arc::new(load_policy(&home)?);
+        let policy = Arc::new(policy);
         let store = Store::open(&home)?;
         let audit = Audit::new(home.clone());
         // A patch that a crash left half done is taken back before anyone looks at the files.
@@ -130,6 +161,8 @@ impl Engine {
             clients,
             open,
             recovered,
+            spawner: OnceLock::new(),
+            folders: Folders::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -149,17 +182,38 @@ impl Engine {
         &self.shared.store
     }
 
-    /// Opens a connection; its session begins with `configure_session`.
-    pub fn connect(&self) -> Connection {
-        self.connect_at(0, None)
+    /// Has somebody take what agents hand on, from now on. Only the first who is named does; without
+    /// one, agents hand work to sessions beside their own.
+    pub fn hand_on_to(&self, spawner: Arc<dyn Spawner>) {
+        let _ = self.shared.spawner.set(spawner);
     }
 
-    /// `works_for` is the session whose agent handed the work over.
-    fn connect_at(&self, depth: u32, works_for: Option<String>) -> Connection {
+    /// Where tasks of other agents are at work.
+    pub(crate) fn folders(&self) -> &Folders {
+        &self.shared.folders
+    }
+
+    /// The task whose agent handed this one on, if that was here.
+    pub(crate) fn handed_on_by(&self, task: &TaskId) -> Option<TaskId> {
+        self.shared.spawner.get()?.handed_on_by(task)
+    }
+
+    /// Opens a connection; its session begins with `configure_session`.
+    pub fn connect(&self) -> Connection {
+        self.connect_for(Origin::default())
+    }
+
+    /// A connection for a session that works for somebody.
+    pub fn connect_for(&self, origin: Origin) -> Connection {
+        self.connect_at(Standing { origin, ..Standing::default() })
+    }
+
+    fn connect_at(&self, standing: Standing) -> Connection {
+        let trace = standing.origin.trace;
         let (submissions, incoming) = mpsc::channel(SUBMISSIONS_ON_THE_WAY);
         let (outgoing, events) = mpsc::channel(EVENTS_ON_THE_WAY);
-        let actor = actor::Actor::new(self.clone(), depth, works_for, incoming, outgoing);
-        let done = tokio::spawn(actor.run());
+        let actor = actor::Actor::new(self.clone(), standing, incoming, outgoing);
+        let done = tokio::spawn(within(trace, actor.run()));
         Connection { submissions, events, done }
     }
 

@@ -31,9 +31,10 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+pub(crate) use config::KEYS as SERVER_KEYS;
 pub use config::{McpConfig, McpConfigError};
 pub use error::{McpError, McpNotice};
-pub use names::possible_names;
+pub(crate) use names::possible_names;
 pub use output::McpOutput;
 pub use tool::ExternalTool;
 

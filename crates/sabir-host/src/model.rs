@@ -10,6 +10,7 @@ mod local;
 mod provider;
 mod secret;
 mod stream;
+mod watched;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,7 +25,7 @@ use sabir_engine::ModelRequest;
 use tokio_util::sync::CancellationToken;
 
 pub use local::{LocalServer, detect_local, probe_local};
-pub(crate) use provider::changed;
+pub(crate) use provider::{PROVIDER_KEYS, changed};
 pub use provider::{Provider, ProviderError, Providers};
 pub use secret::Secret;
 pub use stream::ModelStream;
@@ -103,7 +104,7 @@ impl ModelClient {
             .post(self.url.clone())
             .headers(self.headers.clone())
             .body(request.body(self.provider.wire_api));
-        ModelStream::new(Arc::clone(&self.provider), http_request, cancel)
+        ModelStream::new(Arc::clone(&self.provider), &request.model, http_request, cancel)
     }
 }
 

@@ -4,8 +4,7 @@
 //! It takes messages as texts and answers with texts. How they travel is for others.
 
 mod answer;
-mod approvals;
-mod build;
+pub(crate) mod build;
 mod config;
 mod core;
 mod criteria;
@@ -17,9 +16,10 @@ mod notary;
 mod pins;
 mod request;
 mod settings;
-mod skill;
+pub(crate) mod skill;
 mod tick;
 mod topic;
+mod watched;
 mod work;
 
 use std::path::Path;
@@ -28,17 +28,18 @@ use std::time::Duration;
 
 use sabir_ldp::{
     Channel, Delegate, DelegateSettings, HexBytes, IdentityCard, Moment, PublicKey, SigningKey,
-    Timestamp,
+    SkillName, Timestamp,
 };
 use sabir_store::peers::Peers;
-use sabir_store::{Batch, Store};
+use sabir_store::{Batch, JournalCounts, Store};
 use tokio::time::timeout;
 
-pub use approvals::{Approval, Approvals, Decision, NotWaiting};
 pub use build::{SkillKit, Surroundings};
+pub(crate) use config::KEYS as CONFIG_KEYS;
 pub use config::{
-    AgentConfig, CallerConfig, DelegateConfig, Evidence, IdentityConfig, LlmcpConfig, NodeConfig,
-    NodeConfigError, PeerConfig, ProgramConfig, SkillConfig, SkillKind, TlsConfig,
+    AgentConfig, CallerConfig, CrewConfig, DelegateConfig, Evidence, IdentityConfig, LlmcpConfig,
+    NodeConfig, NodeConfigError, PeerConfig, ProgramConfig, ResearcherConfig, ServeConfig,
+    SkillConfig, SkillKind, TelemetryConfig, TlsConfig, is_host_name,
 };
 pub use error::NodeError;
 pub use follow::{Follow, Told};
@@ -48,7 +49,7 @@ pub use skill::{Agent, Broken, Echo, Llmcp, LlmcpTask, News, Program, Skill};
 use self::core::{Closed, Core, Parts};
 use crate::clock::now_ms;
 use journal::Journal;
-use machine::Machine;
+use machine::{Effect, Machine, Turn};
 use pins::Pins;
 
 /// Cheap to clone; clones share everything. It goes on until it is stopped.
@@ -78,7 +79,8 @@ pub enum Condition {
 }
 
 impl Node {
-    /// Takes up where the last one stopped: what ran then is reported as interrupted.
+    /// Takes up where the last one stopped. What ran then is reported as interrupted, but for tasks
+    /// that last: these wait for [`Node::take_up`].
     pub async fn start(
         settings: NodeSettings,
         store: Store,
@@ -87,17 +89,20 @@ impl Node {
     ) -> Result<Self, NodeError> {
         let NodeSettings { mut card, mut trust, replay, limits, skills, patience } = settings;
         card.public_key = HexBytes::from_hex(&key.public_key().to_hex());
+        let at_once = IdentityCard::TASKS_AT_ONCE.to_owned();
+        card.metadata.entry(at_once).or_insert_with(|| limits.running.to_string());
         if let Some(offered) = card.capabilities.iter().find(|it| !skills.contains_key(&it.name)) {
             return Err(NodeError::NoSuchSkill(offered.name.clone()));
         }
         let pins = Pins::new(peers);
-        for pinned in pins.all().await? {
+        let own = (card.delegate_id.clone(), key.public_key());
+        // Nobody else speaks in its name, whoever came with it first.
+        let others = pins.all().await?.into_iter().filter(|it| it.delegate_id != card.delegate_id);
+        for (delegate_id, key) in others.map(|it| (it.delegate_id, it.key)).chain([own]) {
             // Whoever is left out could be spoken for by anybody.
-            let kept = trust.pin(&pinned.delegate_id, pinned.key);
-            kept.map_err(|fault| NodeError::Unpinned {
-                delegate_id: pinned.delegate_id.clone(),
-                why: fault.to_string(),
-            })?;
+            trust
+                .pin(&delegate_id, key)
+                .map_err(|fault| NodeError::Unpinned { delegate_id, why: fault.to_string() })?;
         }
         let journal = Journal::new(store.clone());
         let now = Timestamp::from_millis(now_ms());
@@ -105,18 +110,25 @@ impl Node {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(|error| NodeError::NoRandom(error.to_string()))?;
         let mut moment = Moment::new(now, seed);
+        let lasting = skills.iter().filter(|(_, skill)| skill.lasts());
+        let lasting = lasting.map(|(name, _)| name.clone()).collect();
         let settings =
-            DelegateSettings { card: card.clone(), trust: trust.clone(), replay, limits };
+            DelegateSettings { card: card.clone(), trust: trust.clone(), replay, limits, lasting };
         let mut machine = Machine::new(Delegate::restore(settings, records, &mut moment));
         // Nothing starts before it is written down what did not end.
-        let interrupted = machine.drain(&skills, &mut moment).records;
+        let Turn { records: interrupted, effects } = machine.drain(&skills, &mut moment, None);
+        let order = |effect| match effect {
+            Effect::Start(order, _) => Some(*order),
+            _ => None,
+        };
+        let again = effects.into_iter().filter_map(order).collect();
         if !interrupted.is_empty() {
             let batch = Batch::of_peers(now.millis(), interrupted);
             let written = tokio::task::spawn_blocking(move || store.append_and_wait(batch));
             written.await.unwrap_or(Err(sabir_store::StoreError::Closed))?;
         }
         let card = Arc::new(card);
-        let parts = Parts { card, key, trust, pins, skills, patience, journal, machine };
+        let parts = Parts { card, key, trust, pins, skills, patience, journal, machine, again };
         let core = Core::new(parts);
         tokio::spawn(tick::run(Arc::downgrade(&core)));
         Ok(Self(core))
@@ -162,6 +174,11 @@ impl Node {
         }
     }
 
+    /// How much its journal wrote since it was opened.
+    pub fn journal_counts(&self) -> JournalCounts {
+        self.0.journal.counts()
+    }
+
     pub fn counts(&self) -> NodeCounts {
         let condition = match self.0.closed.get() {
             None => Condition::Serving,
@@ -177,8 +194,44 @@ impl Node {
         }
     }
 
+    /// Goes on with what the last end cut off, once everything is there that it may need. Says how many
+    /// tasks that are.
+    pub fn take_up(&self) -> usize {
+        let again = std::mem::take(
+            &mut *self.0.again.lock().unwrap_or_else(std::sync::PoisonError::into_inner),
+        );
+        // Under the lock: who was cancelled meanwhile does not begin, and who is cancelled from here
+        // on is found among those that run.
+        let machine = self.0.machine();
+        let mut count = 0;
+        for order in again {
+            if machine.delegate.is_running(&order.key) {
+                self.0.begin(order, None);
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// What runs now: the skills, and whether the next start goes on with the task.
+    pub fn running(&self) -> Vec<(SkillName, bool)> {
+        self.0.running().values().map(|it| (it.skill.clone(), it.lasts)).collect()
+    }
+
+    /// Takes no more work, and waits until all has ended that would be lost with a stop.
+    pub async fn drain(&self) {
+        let _ = self.0.closed.set(Closed::Stopping);
+        loop {
+            let next = self.0.running().values().find(|running| !running.lasts).cloned();
+            match next {
+                Some(running) => running.over.cancelled().await,
+                None => return self.0.settled().await,
+            }
+        }
+    }
+
     /// Takes no more work, ends what runs with everything that it started, and writes down that it was
-    /// interrupted. Whoever waits is answered.
+    /// interrupted, unless it lasts. Whoever waits is answered.
     pub async fn stop(&self) {
         let _ = self.0.closed.set(Closed::Stopping);
         for running in self.0.stop_all() {

@@ -1,4 +1,5 @@
-//! The policy file of a home, read and checked. What it means, the gate's own crate says.
+//! What a person adds to the rules of the gate: the policy file of a home, and the section `[policy]` of
+//! its configuration. Both are read and checked here; what they mean, the gate's own crate says.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -7,7 +8,7 @@ use sabir_policy::{PolicyDoc, PolicyError};
 
 use crate::reading;
 
-/// A policy file that cannot be used. Nothing is started with one: rules that are not read are rules
+/// A policy that cannot be used. Nothing is started with one: rules that are not read are rules
 /// that do not hold.
 #[derive(Debug)]
 pub struct PolicyFileError {
@@ -26,19 +27,36 @@ pub fn policy_file(home: &Path) -> PathBuf {
     home.join("policy.toml")
 }
 
-/// What the policy file of a home says; one that is not there adds nothing. Anything else under its
-/// name has to be a file that can be read: a link that leads nowhere was meant to lead somewhere.
-pub fn load_policy(home: &Path) -> Result<PolicyDoc, PolicyFileError> {
-    let path = policy_file(home);
-    let read = match std::fs::symlink_metadata(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(PolicyDoc::default()),
-        Err(error) => Err(PolicyFault::Unreadable(error)),
-        Ok(_) => read(&path),
-    };
-    read.map_err(|fault| PolicyFileError { path, fault })
+/// The configuration file of a home, which is read when no other is named.
+pub fn config_file(home: &Path) -> PathBuf {
+    home.join("sabir.toml")
 }
 
-fn read(path: &Path) -> Result<PolicyDoc, PolicyFault> {
+/// What the policy file of a home says, and the section of its configuration.
+pub fn load_policy(home: &Path) -> Result<PolicyDoc, PolicyFileError> {
+    load_policy_with(home, &config_file(home))
+}
+
+/// The same with another configuration. The rules of both files hold together, so that neither can take
+/// back what the other forbids. A file that is not there adds nothing; anything else under its name has
+/// to be a file that can be read: a link that leads nowhere was meant to lead somewhere.
+pub fn load_policy_with(home: &Path, config: &Path) -> Result<PolicyDoc, PolicyFileError> {
+    let section = load(config, PolicyDoc::parse_section)?;
+    Ok(load(&policy_file(home), PolicyDoc::parse)?.and(section))
+}
+
+type Parse = fn(&str) -> Result<PolicyDoc, PolicyError>;
+
+fn load(path: &Path, parse: Parse) -> Result<PolicyDoc, PolicyFileError> {
+    let read = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(PolicyDoc::default()),
+        Err(error) => Err(PolicyFault::Unreadable(error)),
+        Ok(_) => read(path, parse),
+    };
+    read.map_err(|fault| PolicyFileError { path: path.to_owned(), fault })
+}
+
+fn read(path: &Path, parse: Parse) -> Result<PolicyDoc, PolicyFault> {
     let text = || {
         let (file, facts) = reading::open(path)?;
         if !facts.is_file() {
@@ -49,7 +67,7 @@ fn read(path: &Path) -> Result<PolicyDoc, PolicyFault> {
         String::from_utf8(bytes).map_err(|_| io::Error::other("it is not text"))
     };
     let text = text().map_err(PolicyFault::Unreadable)?;
-    PolicyDoc::parse(&text).map_err(PolicyFault::Wrong)
+    parse(&text).map_err(PolicyFault::Wrong)
 }
 
 impl fmt::Display for PolicyFileError {
@@ -105,5 +123,26 @@ mod tests {
         std::fs::write(home.path().join("rules"), "[[deny]]\ntool = \"shell\"").unwrap();
         symlink(home.path().join("rules"), &file).unwrap();
         assert_ne!(load_policy(home.path()).unwrap(), PolicyDoc::default());
+    }
+
+    #[test]
+    fn file_and_section_hold_together() {
+        let home = tempfile::tempdir().unwrap();
+        let elsewhere = home.path().join("other.toml");
+        std::fs::write(policy_file(home.path()), "[[deny]]\ntool = \"shell\"").unwrap();
+        let section = "[node]\nname = \"x\"\n[[policy.ask]]\ntool = \"read\"\n";
+        std::fs::write(config_file(home.path()), section).unwrap();
+        std::fs::write(&elsewhere, "[[policy.ask]]\ntool = \"spawn\"\n").unwrap();
+        let stances = |policy: &PolicyDoc| {
+            ["shell", "read", "spawn"].map(|tool| policy.ruling(tool, &[]).stance)
+        };
+        use sabir_policy::Stance::{Ask, Deny, Silent};
+        assert_eq!(stances(&load_policy(home.path()).unwrap()), [Deny, Ask, Silent]);
+        let other = load_policy_with(home.path(), &elsewhere).unwrap();
+        assert_eq!(stances(&other), [Deny, Silent, Ask], "one configuration is read, not two");
+        // What cannot be read is not taken for a file without rules.
+        std::fs::write(&elsewhere, "[node\n").unwrap();
+        let error = load_policy_with(home.path(), &elsewhere).unwrap_err();
+        assert_eq!(error.path, elsewhere);
     }
 }

@@ -3,12 +3,12 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-/// Files with keys. Nothing that a model asks for may show what is in them.
+/// Files with keys, and folders of such files. Nothing that a model asks for may show what is in them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KeyFiles {
     paths: Vec<PathBuf>,
@@ -33,12 +33,21 @@ impl KeyFiles {
     /// Whether this is one of them, under whatever name.
     pub(crate) fn has(&self, file: &Metadata) -> bool {
         let name = |it: &Metadata| (it.dev(), it.ino());
-        self.first.contains(&name(file))
-            || self
-                .paths
-                .iter()
-                .any(|path| path.metadata().is_ok_and(|key| name(&key) == name(file)))
+        let is_meant = |path: &PathBuf| {
+            path.metadata().is_ok_and(|key| match key.is_dir() {
+                true => key.dev() == file.dev() && is_in(path, file),
+                false => name(&key) == name(file),
+            })
+        };
+        self.first.contains(&name(file)) || self.paths.iter().any(is_meant)
     }
+}
+
+/// Whether a file of the same device is one of those in a folder. One that cannot be looked through
+/// has it: whoever asks learns nothing.
+fn is_in(folder: &Path, file: &Metadata) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return true };
+    entries.into_iter().any(|entry| entry.map_or(true, |entry| entry.ino() == file.ino()))
 }
 
 /// Opens what is there for reading. Questions about the open file are answered about that file,

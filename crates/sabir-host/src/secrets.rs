@@ -84,6 +84,12 @@ pub fn vars() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| name != HANDED_ON).chain(withdrawn)
 }
 
+/// What the variables hold that sound secret, wherever they are.
+pub fn values() -> Vec<String> {
+    let secret = |(name, _): &(OsString, OsString)| names_secret(&name.to_string_lossy());
+    vars().filter(secret).filter_map(|(_, value)| value.into_string().ok()).collect()
+}
+
 /// As the kernel has it: neither names nor values hold a NUL, and names hold no `=`, except as
 /// their first character.
 fn encode(variables: &[(OsString, OsString)]) -> Vec<u8> {

@@ -10,7 +10,7 @@ use std::fmt;
 use sabir_base::json::{JsonKind, JsonValue};
 use serde_json::Value;
 
-use crate::wire::Wire;
+use crate::wire::{TYPICAL_BYTES, Wire};
 
 /// How deep arrays and objects may nest in what we make canonical. Peers read no deeper.
 const MAX_DEPTH: usize = 64;
@@ -361,9 +361,6 @@ impl<'a> Node<'a> for Part<'a> {
         String::new()
     }
 }
-
-/// Most answers fit.
-const TYPICAL_BYTES: usize = 2048;
 
 #[cfg(test)]
 mod tests {

@@ -74,6 +74,14 @@ impl TrustDomain {
 }
 
 impl IdentityCard {
+    /// In the metadata: a number.
+    pub const TASKS_AT_ONCE: &str = "tasks_at_once";
+
+    /// How many tasks it says that it works on at once; more wait, or are refused.
+    pub fn tasks_at_once(&self) -> Option<u64> {
+        self.metadata.get(Self::TASKS_AT_ONCE)?.parse().ok()
+    }
+
     /// The capability of that name.
     pub fn capability(&self, skill: &str) -> Option<&Capability> {
         self.capabilities.iter().find(|capability| capability.name.as_str() == skill)

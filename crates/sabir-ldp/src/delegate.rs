@@ -27,7 +27,7 @@ use std::collections::{HashMap, VecDeque};
 
 pub use declined::Declined;
 pub use input::{Finished, Input, RequestId, TaskEvent};
-pub use output::{Output, StopReason, TaskOrder};
+pub use output::{Output, StopReason, TaskOrder, TaskStart};
 pub use record::{
     Attested, Authentication, Ending, HowEnded, KeptKeys, Opened, Record, Refused, Seen,
     TaskDigest, TaskEnded, TaskKey, TaskStarted, TaskUpdated,
@@ -133,6 +133,11 @@ impl Delegate {
 
     pub fn running_tasks(&self) -> usize {
         self.tasks.running().tasks
+    }
+
+    /// Whether a task was started, and has not ended or been stopped.
+    pub fn is_running(&self, key: &TaskKey) -> bool {
+        self.tasks.running_ref(key).is_some_and(|running| running.stopping.is_none())
     }
 
     fn record(&mut self, record: Record) {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
 
 use crate::moment::Moment;
 
@@ -42,6 +43,14 @@ fn checked(text: String) -> Result<String, IdError> {
         return Err(IdError::ControlCharacter);
     }
     Ok(text)
+}
+
+/// The hash of something that has a name of its own among those of its owner. The length keeps the
+/// two apart.
+pub(crate) fn hash_of_named(owner: &DelegateId, name: &str) -> [u8; 32] {
+    let owner = owner.as_str();
+    let hash = Sha256::new().chain_update((owner.len() as u64).to_be_bytes());
+    hash.chain_update(owner).chain_update(name).finalize().into()
 }
 
 macro_rules! id {

@@ -15,7 +15,7 @@ pub use port::{Arrival, ExchangeId, Input, Output, Report, TaskRequest, UpdateOf
 pub use settings::{InitiatorSettings, Patience, Signing};
 
 use sending::{Due, Exchange};
-use tasks::Task;
+use tasks::{Task, Wish};
 
 use crate::error::LdpError;
 use crate::id::{DelegateId, SessionId, TaskId};
@@ -89,13 +89,14 @@ impl Initiator {
     pub fn handle(&mut self, input: Input, moment: &mut Moment) {
         self.now = moment.now();
         match (self.phase, input) {
-            (Phase::Ended, Input::Submit(request)) => {
+            (Phase::Ended, Input::Submit(request) | Input::Withdraw(request)) => {
                 self.outputs.push_back(Output::Failed { task: request.task_id, error: over() });
             }
             // Late news.
             (Phase::Ended, _) => {}
             (Phase::Idle, Input::Begin) => self.greet(moment),
-            (_, Input::Submit(request)) => self.submit(*request, moment),
+            (_, Input::Submit(request)) => self.submit(*request, Wish::Done, moment),
+            (_, Input::Withdraw(request)) => self.submit(*request, Wish::Undone, moment),
             (_, Input::Cancel { task }) => self.cancel(&task, moment),
             (_, Input::Received { exchange, received, standing }) => {
                 self.take_answer(exchange, &received, standing, moment);

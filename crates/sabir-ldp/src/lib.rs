@@ -38,7 +38,7 @@ pub use delegate::{
     Attested, Authentication, Declined, Delegate, DelegateLimits, DelegateSettings, Ending,
     Finished, HowEnded, Input as DelegateInput, KeptKeys, Opened, Output as DelegateOutput, Record,
     Refused, RequestId, Seen, StopReason, TaskDigest, TaskEnded, TaskEvent, TaskKey, TaskOrder,
-    TaskStarted, TaskUpdated, Usage,
+    TaskStart, TaskStarted, TaskUpdated, Usage,
 };
 pub use envelope::{
     Acceptance, Attestation, Body, Cancellation, Closing, DEFAULT_TTL_SECS, Envelope, Failure,

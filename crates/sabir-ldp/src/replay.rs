@@ -12,11 +12,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::error::Refusal;
 use crate::hex;
-use crate::id::{DelegateId, MessageId};
+use crate::id::{DelegateId, MessageId, hash_of_named};
 use crate::time::Timestamp;
 
 /// How long messages pass, and how many are remembered.
@@ -44,6 +43,24 @@ impl Default for ReplayLimits {
             // With names of the greatest length, 30 MB.
             max_senders: 1 << 16,
         }
+    }
+}
+
+impl ReplayLimits {
+    /// Whether a message of that time passes, as far as clocks can tell.
+    pub(crate) fn check_time(&self, sent_at: Timestamp, now: Timestamp) -> Result<(), ReplayFault> {
+        if self.passes_until(sent_at) < now.millis() {
+            return Err(ReplayFault::TooOld { sent_at, now });
+        }
+        if sent_at > now.plus_millis(self.future_ms) {
+            return Err(ReplayFault::TooNew { sent_at, now });
+        }
+        Ok(())
+    }
+
+    /// The last moment at which a message passes by its timestamp.
+    fn passes_until(&self, sent_at: Timestamp) -> u64 {
+        sent_at.plus_millis(self.past_ms).millis()
     }
 }
 
@@ -185,21 +202,17 @@ impl ReplayWindow {
         if self.total >= self.limits.max_in_total || is_crowded {
             return Err(ReplayFault::Full);
         }
-        let second = self.passes_until(sent_at) / SECOND + 1;
+        let second = self.limits.passes_until(sent_at) / SECOND + 1;
         self.remember(sender.as_str(), seen, second);
         Ok(record(sender.clone(), seen, second))
     }
 
     /// Whether a message of that time passes, whatever its id.
     pub fn check_time(&self, sent_at: Timestamp, now: Timestamp) -> Result<(), ReplayFault> {
-        let passes_until = self.passes_until(sent_at);
-        if passes_until < now.millis() || passes_until / SECOND < self.forgotten_second {
+        if self.limits.passes_until(sent_at) / SECOND < self.forgotten_second {
             return Err(ReplayFault::TooOld { sent_at, now });
         }
-        if sent_at > now.plus_millis(self.limits.future_ms) {
-            return Err(ReplayFault::TooNew { sent_at, now });
-        }
-        Ok(())
+        self.limits.check_time(sent_at, now)
     }
 
     /// What is remembered, the first to be forgotten first.
@@ -226,11 +239,6 @@ impl ReplayWindow {
 
     pub fn is_empty(&self) -> bool {
         self.total == 0
-    }
-
-    /// The last moment at which a message passes by its timestamp.
-    fn passes_until(&self, sent_at: Timestamp) -> u64 {
-        sent_at.plus_millis(self.limits.past_ms).millis()
     }
 
     fn remember(&mut self, sender: &str, seen: Seen, second: u64) {
@@ -271,14 +279,8 @@ fn record(sender: DelegateId, seen: Seen, second: u64) -> ReplayRecord {
 }
 
 fn digest(sender: &DelegateId, message_id: &MessageId) -> Seen {
-    let mut hash = Sha256::new();
-    // The length keeps the two apart.
-    hash.update((sender.as_str().len() as u64).to_be_bytes());
-    hash.update(sender.as_str());
-    hash.update(message_id.as_str());
-    let hash: [u8; 32] = hash.finalize().into();
     let mut seen = [0; 16];
-    seen.copy_from_slice(&hash[..16]);
+    seen.copy_from_slice(&hash_of_named(sender, message_id.as_str())[..16]);
     seen
 }
 

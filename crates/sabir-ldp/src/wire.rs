@@ -78,18 +78,17 @@ impl<'a> Wire<'a> {
         String::from_utf8(out).unwrap_or_default()
     }
 
-    /// What stands under a key of an object.
-    pub(crate) fn get(&self, key: &str) -> Option<&Wire<'a>> {
-        match self {
-            Self::Object(object) => object.fields().find(|(it, _)| *it == key).map(|(_, it)| it),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn as_str(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            _ => None,
+    /// The text at the end of a path of keys.
+    pub(crate) fn text_at(&self, path: &[&str]) -> Option<&str> {
+        match (self, path) {
+            (Self::Text(text), []) => Some(text),
+            (Self::Free(value), _) => {
+                path.iter().try_fold(&**value, |value, key| value.get(key))?.as_str()
+            }
+            (Self::Object(object), [key, rest @ ..]) => {
+                object.fields().find(|(it, _)| it == key)?.1.text_at(rest)
+            }
+            (_, _) => None,
         }
     }
 }
@@ -179,4 +178,4 @@ impl<'a, T: Into<Wire<'a>>> From<Option<T>> for Wire<'a> {
 }
 
 /// Most answers fit.
-const TYPICAL_BYTES: usize = 2048;
+pub(crate) const TYPICAL_BYTES: usize = 2048;

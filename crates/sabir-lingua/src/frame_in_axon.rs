@@ -78,7 +78,8 @@ fn is_tag(name: &str) -> bool {
     name != ANY_TASK && name.split('.').all(is_identifier)
 }
 
-fn expression(value: JsonValue<'_>) -> Value {
+/// JSON as an expression.
+pub(crate) fn expression(value: JsonValue<'_>) -> Value {
     match value.kind() {
         JsonKind::Null => Value::Null,
         JsonKind::True => Value::Bool(true),
@@ -94,7 +95,8 @@ fn expression(value: JsonValue<'_>) -> Value {
     }
 }
 
-fn read_expression(out: &mut String, value: &Value) -> Option<()> {
+/// The JSON that an expression is, if it is one.
+pub(crate) fn read_expression(out: &mut String, value: &Value) -> Option<()> {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => out.push_str(&value.to_string()),
         Value::Number(_) => return None,

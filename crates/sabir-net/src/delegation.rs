@@ -7,6 +7,7 @@ mod book;
 mod candidates;
 mod course;
 mod error;
+mod fitting;
 mod foreign;
 mod ldp;
 mod mcp;
@@ -21,9 +22,9 @@ use std::time::Duration;
 
 use sabir_base::text::one_line;
 use sabir_ldp::{
-    Budget, Contract, ContractId, ContractPolicy, ErrorCategory, FailurePolicy, IdentityCard,
-    LdpError, Provenance, Refusal, Severity, SkillName, TaskId, TaskOutcome, Timestamp, Verdict,
-    Violation,
+    Budget, Contract, ContractId, ContractPolicy, DelegateId, ErrorCategory, FailurePolicy,
+    IdentityCard, LdpError, Provenance, Refusal, Severity, SkillName, TaskId, TaskOutcome,
+    Timestamp, Verdict, Violation,
 };
 use sabir_store::peers::{DelegationStatus, Peers};
 use serde_json::Value;
@@ -35,16 +36,18 @@ pub use error::DelegationError;
 pub use mcp::LocalGround;
 pub use report::{
     AttemptOutcome, AttemptReport, Check, CheckOutcome, Chosen, Cost, DelegationEvent,
-    DelegationReport, Unreachable,
+    DelegationReport, Held, Unreachable,
 };
 pub use request::{DelegationRequest, Judge, Judgement, Question, TaskInput, Verify};
 
 use candidates::{Candidates, Ranking};
 use course::{Course, Delivery};
+use fitting::Fitting;
 use remote::{Job, Product, Remote};
+pub(crate) use verify::is_check;
 use verify::{Checked, Claim};
 
-use crate::ldp::client::{Client, NewPin, moment, now};
+use crate::ldp::client::{Client, NewPin, PlainHttp, moment, now};
 
 /// Who delegates: a client, which remembers, and where programs are started.
 #[derive(Clone)]
@@ -67,6 +70,31 @@ impl Delegation {
     /// Ends the sessions that were opened.
     pub async fn close(&self) {
         self.client.close().await;
+    }
+
+    /// Goes without a word: what delegates are at work on goes on, and they can be asked for it later
+    /// under the same name of the task. Nothing can be delegated afterwards.
+    pub fn leave(&self) {
+        self.client.leave();
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The delegates that are known, by their ids.
+    pub(crate) async fn known(&self) -> Result<Vec<(DelegateId, Address)>, DelegationError> {
+        let known = book::known(self.peers()).await?;
+        let known = known.into_iter().filter_map(|known| {
+            let address = Address::parse(&known.address, PlainHttp::LoopbackOnly).ok()?;
+            Some((known.card.delegate_id, address))
+        });
+        Ok(known.collect())
+    }
+
+    /// Cancelled by [`Delegation::leave`].
+    pub(crate) fn leaving(&self) -> &CancellationToken {
+        self.client.leaving()
     }
 
     /// The card of whoever answers at an address, whatever protocol it speaks. The key of a delegate
@@ -137,21 +165,26 @@ impl Delegation {
         } else if candidates.is_empty() {
             report.error = Some(nobody(&report.chosen));
         } else {
-            let skill = match &request.skill {
-                Some(skill) => skill.clone(),
-                None => candidates.only_skill()?,
-            };
+            let Fitting { skill, why: for_skill } = candidates.skill_for(request)?;
             let job = self.job(request, &report.task_id, &skill, deadline)?;
+            let own_job = request.own_constraint.as_deref().map(|it| held_to(&job, it));
+            let own_job = own_job.transpose()?;
             report.skill = Some(skill.clone());
             let Ranking { order, choice, why } = candidates.rank(self, request, &skill).await?;
-            report.chosen.why = why;
+            report.chosen.why = [for_skill, why]
+                .into_iter()
+                .filter(|it| !it.is_empty())
+                .collect::<Vec<_>>()
+                .join("; ");
             report.chosen.choice = Some(choice);
             if order.is_empty() {
                 report.error = Some(nobody(&report.chosen));
             } else {
                 let why = report.chosen.why.clone();
-                tell(events, DelegationEvent::Chosen { why }).await;
-                let course = Course { request, candidates, job: &job, events, stop };
+                let skill = skill.clone();
+                tell(events, DelegationEvent::Chosen { why, skill }).await;
+                let own_job = own_job.as_ref();
+                let course = Course { request, candidates, job: &job, own_job, events, stop };
                 self.try_all(&course, order, &mut report).await;
             }
         }
@@ -167,8 +200,9 @@ impl Delegation {
     ) -> Result<DelegationReport, DelegationError> {
         let mut chance = moment().ok_or(DelegationError::NoRandomNumbers)?;
         let unreachable = candidates.unreachable.clone();
+        let task_id = request.task_id.as_ref().map(|id| id.as_str().to_owned());
         Ok(DelegationReport {
-            task_id: chance.fresh_id(),
+            task_id: task_id.unwrap_or_else(|| chance.fresh_id()),
             skill: request.skill.clone(),
             output: None,
             error: None,
@@ -282,7 +316,6 @@ impl Delegation {
         skill: &SkillName,
         deadline: Option<Timestamp>,
     ) -> Result<Job, DelegationError> {
-        let mut chance = moment().ok_or(DelegationError::NoRandomNumbers)?;
         let payload = request.task.payload(skill).map_err(DelegationError::Task)?;
         let no_id = |_| DelegationError::NoRandomNumbers;
         let budget = request.budget;
@@ -290,18 +323,15 @@ impl Delegation {
             deadline.is_some() || budget.max_tokens.is_some() || budget.max_cost_usd.is_some();
         let contract = match has_terms {
             false => None,
-            true => Some(Contract {
-                contract_id: ContractId::new(chance.fresh_id()).map_err(no_id)?,
-                objective: sabir_base::text::clip(&request.task.to_text(), 2000).into_owned(),
-                success_criteria: Vec::new(),
-                policy: ContractPolicy {
+            true => {
+                let policy = ContractPolicy {
                     failure_policy: FailurePolicy::FailClosed,
                     budget,
                     ..ContractPolicy::default()
-                },
-                deadline: deadline.map(Into::into),
-                created_at: Some(now().into()),
-            }),
+                };
+                let deadline = deadline.map(Into::into);
+                Some(Contract { deadline, ..contract(&request.task, policy)? })
+            }
         };
         let own = self.client.delegate_id();
         Ok(Job {
@@ -311,8 +341,36 @@ impl Delegation {
             payload,
             contract,
             path: sabir_ldp::extend_path(own, &request.path),
+            is_withdrawn: request.is_withdrawn,
         })
     }
+}
+
+/// A contract without a deadline.
+fn contract(task: &TaskInput, policy: ContractPolicy) -> Result<Contract, DelegationError> {
+    let mut chance = moment().ok_or(DelegationError::NoRandomNumbers)?;
+    let contract_id =
+        ContractId::new(chance.fresh_id()).map_err(|_| DelegationError::NoRandomNumbers)?;
+    Ok(Contract {
+        contract_id,
+        objective: sabir_base::text::clip(&task.to_text(), 2000).into_owned(),
+        success_criteria: Vec::new(),
+        policy,
+        deadline: None,
+        created_at: Some(now().into()),
+    })
+}
+
+/// The same for whoever is held to something besides.
+fn held_to(job: &Job, constraint: &str) -> Result<Job, DelegationError> {
+    let mut job = job.clone();
+    let mut terms = match job.contract.take() {
+        Some(terms) => terms,
+        None => contract(&job.input, ContractPolicy::default())?,
+    };
+    terms.policy.safety_constraints.push(constraint.to_owned());
+    job.contract = Some(terms);
+    Ok(job)
 }
 
 /// Tells whoever listens; that nobody does is their business.

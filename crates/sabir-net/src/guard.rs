@@ -90,7 +90,7 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
 
 impl Guard {
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Turned> {
-        check_site(self.reach, uri, headers)?;
+        check_site(self.reach, &[], uri, headers)?;
         let Some(token) = &self.token else { return Ok(()) };
         match headers.get(AUTHORIZATION) {
             None => Err(Turned::NoToken),
@@ -100,14 +100,30 @@ impl Guard {
     }
 }
 
-/// Turns away what a browser sends for a page of another site.
-pub(crate) fn check_site(reach: Reach, uri: &Uri, headers: &HeaderMap) -> Result<(), Turned> {
+/// Turns away what a browser sends for a page of another site. `own` are names that the machine has
+/// beside its addresses; where there are some, no others are taken.
+pub(crate) fn check_site(
+    reach: Reach,
+    own: &[String],
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<(), Turned> {
     // HTTP/2 says in the address what HTTP/1.1 says in a header; some say it in both.
     let mut names: Vec<Authority> = uri.authority().cloned().into_iter().collect();
-    for host in headers.get_all(HOST) {
+    let hosts = headers.get_all(HOST);
+    // Who passes requests on may have looked at the other one.
+    if hosts.iter().count() > 1 {
+        return Err(Turned::Host);
+    }
+    for host in hosts {
         names.push(Authority::try_from(host.as_bytes()).map_err(|_| Turned::Host)?);
     }
-    if reach == Reach::Loopback && (names.is_empty() || !names.iter().all(is_loopback)) {
+    let is_own_name = |name: &Authority| own.iter().any(|it| it.eq_ignore_ascii_case(name.host()));
+    let is_good = |name: &Authority| match reach {
+        Reach::Loopback => is_loopback(name) || is_own_name(name),
+        Reach::Network => own.is_empty() || is_address(name) || is_own_name(name),
+    };
+    if (reach == Reach::Loopback && names.is_empty()) || !names.iter().all(is_good) {
         return Err(Turned::Host);
     }
     for origin in headers.get_all(ORIGIN) {
@@ -117,6 +133,13 @@ pub(crate) fn check_site(reach: Reach, uri: &Uri, headers: &HeaderMap) -> Result
         }
     }
     Ok(())
+}
+
+/// No page has a number for a name, so that none can point it at us.
+fn is_address(name: &Authority) -> bool {
+    let host = name.host();
+    host.eq_ignore_ascii_case("localhost")
+        || host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
 }
 
 fn is_loopback(name: &Authority) -> bool {
@@ -161,6 +184,8 @@ mod tests {
         assert_eq!(check(Reach::Loopback, "/", &[]), Err(Turned::Host));
         let both = check(Reach::Loopback, "http://localhost/", &[("host", "evil.example")]);
         assert_eq!(both, Err(Turned::Host));
+        let twice = [("host", "localhost"), ("host", "localhost")];
+        assert_eq!(check(Reach::Loopback, "/", &twice), Err(Turned::Host));
         assert_eq!(check(Reach::Network, "/", &[("host", "agents.example")]), Ok(()));
     }
 
@@ -183,5 +208,33 @@ mod tests {
         for value in ["Bearer wor", "Bearer words", "Bearer ", "word", "", "Basic word"] {
             assert_eq!(with(value), Err(Turned::WrongToken), "{value}");
         }
+    }
+
+    /// LD-H9: behind a proxy a node has names, which no page of another site can take for itself.
+    #[test]
+    fn names_that_were_said_are_taken_and_no_others() {
+        let own = ["agents.example".to_owned()];
+        let ask = |reach, host: &str, origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, host.parse().unwrap());
+            if let Some(origin) = origin {
+                headers.insert(ORIGIN, origin.parse().unwrap());
+            }
+            check_site(reach, &own, &"/".parse().unwrap(), &headers)
+        };
+        for reach in [Reach::Loopback, Reach::Network] {
+            assert_eq!(ask(reach, "agents.example", None), Ok(()));
+            assert_eq!(ask(reach, "Agents.Example:8443", None), Ok(()));
+            assert_eq!(ask(reach, "127.0.0.1:7420", None), Ok(()));
+            assert_eq!(ask(reach, "localhost", None), Ok(()));
+            for host in ["evil.example", "agents.example.evil.example", "x.agents.example"] {
+                assert_eq!(ask(reach, host, None), Err(Turned::Host), "{host}");
+            }
+            let page = |origin| ask(reach, "agents.example", Some(origin));
+            assert_eq!(page("https://agents.example"), Ok(()));
+            assert_eq!(page("https://evil.example"), Err(Turned::Origin));
+        }
+        assert_eq!(ask(Reach::Network, "10.0.0.7:7420", None), Ok(()));
+        assert_eq!(ask(Reach::Loopback, "10.0.0.7:7420", None), Err(Turned::Host));
     }
 }

@@ -4,4 +4,7 @@
 pub(crate) mod client;
 mod server;
 
-pub use server::{Demand, LdpLimits, LdpOptions, LdpServer, Rate, TlsFiles, ldp_openapi};
+pub use server::{
+    Demand, Entry, LdpLimits, LdpOptions, LdpServer, Mount, Rate, Served, TlsFiles, Visitor,
+    ldp_openapi,
+};

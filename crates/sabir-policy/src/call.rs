@@ -31,7 +31,7 @@ pub use facts::{
 };
 pub use field::FieldHints;
 pub use hosts::hosts_named;
-pub use judged::{ArgumentSource, Judged, Question, ShownArgument};
+pub use judged::{ArgumentSource, Judged, Question, ShownArgument, shown_in_full};
 pub use sensitive::Sensitive;
 pub use taint::Taint;
 

@@ -6,6 +6,7 @@ mod parse;
 mod pattern;
 
 use std::fmt;
+use std::ops::Range;
 
 use sabir_base::text::one_line;
 
@@ -51,12 +52,33 @@ pub struct PolicyError {
     /// Counted from one.
     pub line: usize,
     pub message: String,
+    /// The bytes of the text that are meant.
+    pub span: Range<usize>,
 }
 
 impl PolicyDoc {
     /// Reads a policy file. Nothing in it is skipped: what is not understood is an error.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
         parse::parse(text)
+    }
+
+    /// Reads the section `[policy]` of a configuration file; what else stands there belongs to others.
+    /// Without one, nothing is added.
+    pub fn parse_section(text: &str) -> Result<Self, PolicyError> {
+        parse::parse_section(text)
+    }
+
+    /// Both hold: what either refuses or asks for, the lower of the limits, and what either loosens.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        let Limits { calls_per_turn, asks_per_turn } = other.limits;
+        self.limits = Limits {
+            calls_per_turn: self.limits.calls_per_turn.min(calls_per_turn),
+            asks_per_turn: self.limits.asks_per_turn.min(asks_per_turn),
+        };
+        self.strict.extend(other.strict);
+        self.loosened.extend(other.loosened);
+        self
     }
 
     /// What one turn may do at most.

@@ -107,6 +107,19 @@ pub fn tool_names() -> impl Iterator<Item = &'static str> {
     TOOLS.iter().map(|(name, _)| *name)
 }
 
+/// What programs of others can ask this one for, by the names that policy files have for it.
+pub const SERVED_TOOLS: [&str; 8] = [
+    "serve.delegate",
+    "serve.run_task",
+    "serve.ask",
+    "serve.capture",
+    "serve.axon_check",
+    "serve.axon_repair",
+    "serve.convert",
+    // A message of another agent, which becomes a task.
+    "serve.message",
+];
+
 /// What certain arguments make of a tool.
 struct Variant {
     tool: &'static str,

@@ -4,6 +4,7 @@
 mod approval;
 mod audit;
 mod binding;
+mod bounds;
 mod call;
 mod command;
 mod doc;
@@ -19,10 +20,11 @@ mod settings;
 pub use approval::{Approval, ApprovalError};
 pub use audit::{ApprovalMark, AuditRow, Audited};
 pub use binding::Binding;
+pub use bounds::{Bounds, UnreadableBounds};
 pub use call::{
     Address, AddressKind, ArgumentSource, Budget, Call, CallFacts, Evidence, FieldHints, FieldKind,
     Judged, LeadsTo, Limits, Offer, OriginKind, Page, Provenance, Question, Reading, Scope,
-    Sensitive, ShownArgument, Surroundings, Taint, hosts_named, judge_call,
+    Sensitive, ShownArgument, Surroundings, Taint, hosts_named, judge_call, shown_in_full,
 };
 pub use command::{Assessment, Place, Verdict, assess};
 pub use doc::{DeniedHosts, PolicyDoc, PolicyError};
@@ -31,7 +33,7 @@ pub use gate::{
     Action, Confinement, Decision, Facts, Outcome, ServerTrust, ToolEffects, ToolHints, decide,
 };
 pub use grant::{Grant, Request, as_typed};
-pub use labels::{Labels, tool_names};
+pub use labels::{Labels, SERVED_TOOLS, tool_names};
 pub use roots::{LeftOut, PatchReach, Root, left_out, reach, usable_folder, writable_roots};
 pub use rule::RuleId;
 pub use ruling::{Ruling, Stance, Waivable, Waivers};

@@ -6,6 +6,7 @@ mod check;
 mod effect;
 mod entry;
 mod lookup;
+mod names;
 mod projection;
 mod restore;
 mod sessions;

@@ -12,8 +12,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "a store is files")]
 
+mod browse;
 mod chain;
+mod commits;
 mod connection;
+mod counts;
 mod delegate;
 mod entry;
 mod error;
@@ -32,11 +35,13 @@ mod title;
 mod verify;
 mod writer;
 
+pub use browse::LineFilter;
 pub use chain::{Hash, Link, entry_hash, genesis_hash};
+pub use counts::{COMMIT_SECONDS, JournalCounts};
 pub use delegate::{PeerEntry, PeerRefusal};
 pub use entry::{ApprovalState, Batch, Entry, Parent, SessionFacts, SessionId};
 pub use error::{StoreError, Tampered};
-pub use node_key::node_key;
-pub use reader::{Bookmark, Line, Reader, Recorded, Scope, SessionFilter, SessionSummary};
+pub use node_key::{has_node_key, node_key};
+pub use reader::{Bookmark, Line, Most, Reader, Recorded, Scope, SessionFilter, SessionSummary};
 pub use store::{Options, Receipt, Rejected, Store};
 pub use verify::Verified;

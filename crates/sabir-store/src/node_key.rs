@@ -38,6 +38,11 @@ pub fn node_key(
     }
 }
 
+/// Whether there is a key in a home.
+pub fn has_node_key(home: &Path) -> bool {
+    home.join(FILE).exists()
+}
+
 fn make(home: &Path, path: &Path, seed: &[u8; 32]) -> std::io::Result<()> {
     let draft = home.join("node.key.new");
     // What a process left that died in between.

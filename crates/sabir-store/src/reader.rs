@@ -42,6 +42,8 @@ pub struct SessionFilter {
     pub cwd: Option<String>,
     /// Without those of agents that worked for another one.
     pub of_people: bool,
+    /// Without those whose id begins with this.
+    pub not_under: Option<String>,
     pub limit: Option<usize>,
 }
 
@@ -72,6 +74,14 @@ pub enum Scope<'a> {
     Session(&'a SessionId),
 }
 
+/// How much is read at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Most {
+    pub lines: usize,
+    /// Of bodies. One line comes whatever its size, or nobody would get past it.
+    pub bytes: usize,
+}
+
 /// Where a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bookmark {
@@ -94,24 +104,88 @@ impl Reader {
     ///
     /// When the file cannot be read.
     pub fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
+        let sql = format!(
+            "SELECT {}, id FROM sessions WHERE (?1 IS NULL OR cwd = ?1)
+                 AND NOT (?3 AND parent_session IS NOT NULL AND parent_response IS NULL)
+                 AND (?4 IS NULL OR substr(id, 1, length(?4)) <> ?4)
+             ORDER BY last_seq DESC LIMIT ?2",
+            Session::COLUMNS
+        );
+        let limit = filter.limit.map_or(-1, |limit| to_sql(limit as u64));
+        let SessionFilter { cwd, of_people, not_under, .. } = filter;
+        self.summaries(&sql, params![cwd, limit, of_people, not_under])
+    }
+
+    fn summaries(
+        &self,
+        sql: &str,
+        given: &[&dyn rusqlite::ToSql],
+    ) -> Result<Vec<SessionSummary>, StoreError> {
         let list = || {
-            let mut statement = self.connection.prepare_cached(&format!(
-                "SELECT {}, id FROM sessions WHERE (?1 IS NULL OR cwd = ?1)
-                     AND NOT (?3 AND parent_session IS NOT NULL AND parent_response IS NULL)
-                 ORDER BY last_seq DESC LIMIT ?2",
-                Session::COLUMNS
-            ))?;
-            let limit = filter.limit.map_or(-1, |limit| to_sql(limit as u64));
-            let rows =
-                statement.query_map(params![filter.cwd, limit, filter.of_people], |row| {
-                    Ok(SessionSummary::of(
-                        SessionId::new(row.get::<_, String>(13)?),
-                        Session::of(row)?,
-                    ))
-                })?;
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let rows = statement.query_map(given, |row| {
+                let id = SessionId::new(row.get::<_, String>(13)?);
+                Ok(SessionSummary::of(id, Session::of(row)?))
+            })?;
             rows.collect::<rusqlite::Result<_>>()
         };
         list().map_err(|error| self.database(&error))
+    }
+
+    /// Sessions whose ids begin with `prefix`, the greatest first, those below `before`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn sessions_under(
+        &self,
+        prefix: &str,
+        before: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<Vec<SessionSummary>, StoreError> {
+        // Nothing that begins with the prefix comes after it with the last of all characters.
+        let end = format!("{prefix}{}", char::MAX);
+        let end = before.map_or(end.as_str(), SessionId::as_str);
+        let sql = format!(
+            "SELECT {}, id FROM sessions WHERE id >= ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3",
+            Session::COLUMNS
+        );
+        self.summaries(&sql, params![prefix, end, to_sql(limit as u64)])
+    }
+
+    /// Sessions of agents that work for another one, the latest first.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn sessions_for(
+        &self,
+        parent: &SessionId,
+        limit: usize,
+    ) -> Result<Vec<SessionSummary>, StoreError> {
+        let sql = format!(
+            "SELECT {}, id FROM sessions WHERE parent_session = ?1 AND parent_response IS NULL
+             ORDER BY first_seq DESC LIMIT ?2",
+            Session::COLUMNS
+        );
+        self.summaries(&sql, params![parent.as_str(), to_sql(limit as u64)])
+    }
+
+    /// The last event of a session.
+    ///
+    /// # Errors
+    ///
+    /// When the file or the entry cannot be read.
+    pub fn last_event(&self, id: &SessionId) -> Result<Option<Line>, StoreError> {
+        let find = || -> Result<Option<Line>, Broken> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT max(events.seq) FROM events
+                 JOIN sessions ON sessions.first_seq = events.session WHERE sessions.id = ?1",
+            )?;
+            let seq: Option<i64> = statement.query_row([id.as_str()], |row| row.get(0))?;
+            seq.map(|seq| self.row(seq.cast_unsigned(), Line::of)).transpose()
+        };
+        find().map_err(|broken| broken.at(&self.path))
     }
 
     /// # Errors
@@ -155,11 +229,36 @@ impl Reader {
         after_seq: u64,
         limit: usize,
     ) -> Result<Vec<Line>, StoreError> {
+        self.stretch(scope, after_seq, Most { lines: limit, bytes: usize::MAX })
+    }
+
+    /// Like [`Reader::journal`], with a bound on what the lines hold.
+    ///
+    /// # Errors
+    ///
+    /// When the file or an entry cannot be read.
+    pub fn stretch(
+        &self,
+        scope: Scope<'_>,
+        after_seq: u64,
+        most: Most,
+    ) -> Result<Vec<Line>, StoreError> {
+        let mut room = Room { left: most.bytes };
         let lines = match scope {
-            Scope::All => self.lines(after_seq, limit),
-            Scope::Session(id) => self
-                .entries(id, &Kind::ALL, after_seq, limit)
-                .and_then(|seqs| seqs.into_iter().map(|seq| self.row(seq, Line::of)).collect()),
+            Scope::All => self.lines(after_seq, most.lines, &mut room),
+            Scope::Session(id) => {
+                self.entries(id, &Kind::ALL, after_seq, most.lines).and_then(|seqs| {
+                    let mut lines = Vec::new();
+                    for seq in seqs {
+                        let line = self.row(seq, Line::of)?;
+                        if !room.takes(&line) && !lines.is_empty() {
+                            break;
+                        }
+                        lines.push(line);
+                    }
+                    Ok(lines)
+                })
+            }
         };
         lines.map_err(|broken| broken.at(&self.path))
     }
@@ -239,13 +338,17 @@ impl Reader {
         Ok(seqs.collect::<rusqlite::Result<_>>()?)
     }
 
-    fn lines(&self, after: u64, limit: usize) -> Result<Vec<Line>, Broken> {
+    fn lines(&self, after: u64, limit: usize, room: &mut Room) -> Result<Vec<Line>, Broken> {
         let sql = format!("SELECT {COLUMNS} FROM journal WHERE seq > ?1 ORDER BY seq LIMIT ?2");
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params![to_sql(after), to_sql(limit as u64)])?;
         let mut lines = Vec::new();
         while let Some(row) = rows.next()? {
-            lines.push(Line::of(&Columns::of(row)?)?);
+            let line = Line::of(&Columns::of(row)?)?;
+            if !room.takes(&line) && !lines.is_empty() {
+                break;
+            }
+            lines.push(line);
         }
         Ok(lines)
     }
@@ -282,8 +385,21 @@ impl Reader {
         Ok(read(&Columns::of(row)?)?)
     }
 
-    fn database(&self, error: &rusqlite::Error) -> StoreError {
+    pub(crate) fn database(&self, error: &rusqlite::Error) -> StoreError {
         StoreError::database(&self.path, error)
+    }
+}
+
+/// Room for bodies.
+struct Room {
+    left: usize,
+}
+
+impl Room {
+    fn takes(&mut self, line: &Line) -> bool {
+        let left = self.left.checked_sub(line.body.len());
+        self.left = left.unwrap_or(0);
+        left.is_some()
     }
 }
 
@@ -321,7 +437,7 @@ impl Line {
         entry_hash(previous, &link) == self.hash
     }
 
-    fn of(columns: &Columns<'_>) -> Result<Self, Tampered> {
+    pub(crate) fn of(columns: &Columns<'_>) -> Result<Self, Tampered> {
         let (place, row) = columns.read()?;
         let unreadable = Tampered { seq: place.seq, why: UNREADABLE };
         Ok(Self {

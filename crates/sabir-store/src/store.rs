@@ -6,7 +6,9 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
 use crate::chain::Hash;
+use crate::commits::Commits;
 use crate::connection::{genesis, open_writer};
+use crate::counts::{Counts, JournalCounts};
 use crate::delegate::PeerProjector;
 use crate::entry::Batch;
 use crate::error::StoreError;
@@ -53,6 +55,8 @@ pub struct Rejected<F> {
 struct Owner {
     home: PathBuf,
     queue: Arc<Queue>,
+    commits: Arc<Commits>,
+    counts: Arc<Counts>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -80,11 +84,14 @@ impl Store {
             .map_err(Into::into)
             .and_then(|genesis| journal::check_tail(&connection, genesis, TAIL))
             .map_err(|broken| broken.at(&path))?;
+        let (commits, counts) = (Arc::new(Commits::new(head.seq)), Arc::<Counts>::default());
         let writer = Writer {
             connection,
             lock,
             path: path.clone(),
             head,
+            commits: Arc::clone(&commits),
+            counts: Arc::clone(&counts),
             projector: Projector::default(),
             peers: PeerProjector::default(),
             failed: None,
@@ -100,7 +107,8 @@ impl Store {
                 move || writer.run(&queue)
             })
             .map_err(|error| StoreError::io(&path, &error))?;
-        Ok(Self(Arc::new(Owner { home: home.to_owned(), queue, thread: Some(thread) })))
+        let (home, thread) = (home.to_owned(), Some(thread));
+        Ok(Self(Arc::new(Owner { home, queue, commits, counts, thread })))
     }
 
     /// Queues the batch; `done` is called on the writer's thread once it is on disk or has failed.
@@ -162,6 +170,19 @@ impl Store {
     /// When the file cannot be opened once more.
     pub fn reader(&self) -> Result<Reader, StoreError> {
         Reader::open(&self.0.home)
+    }
+
+    /// Has `told` called with the number of the last entry on disk: at once, and then on the writer's
+    /// thread whenever there are more, before those who appended them hear of it. It should be quick:
+    /// the next batch waits for it. It is dropped when the store closes, and must not hold the store.
+    pub fn on_commit(&self, told: impl Fn(u64) + Send + Sync + 'static) {
+        self.0.commits.listen(Box::new(told));
+    }
+
+    /// How much was written since it was opened.
+    #[must_use]
+    pub fn counts(&self) -> JournalCounts {
+        self.0.counts.get()
     }
 
     #[must_use]

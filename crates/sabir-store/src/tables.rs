@@ -8,9 +8,10 @@ use crate::error::StoreError;
 use crate::schema::Tables;
 
 /// Make the tables of what this node does for peers, and nothing else.
-pub(crate) const DELEGATE: [&str; 2] = [
+pub(crate) const DELEGATE: [&str; 3] = [
     include_str!("../migrations/0003_delegate.sql"),
     include_str!("../migrations/0004_holders.sql"),
+    include_str!("../migrations/0005_task_names.sql"),
 ];
 
 const JOURNAL: Tables = Tables {
@@ -22,14 +23,17 @@ const JOURNAL: Tables = Tables {
         include_str!("../migrations/0002_find_a_response.sql"),
         DELEGATE[0],
         DELEGATE[1],
+        DELEGATE[2],
     ],
 };
 
 /// The version with the first of [`DELEGATE`].
 const WITH_DELEGATE: i64 = 3;
 
-/// The version with all of [`DELEGATE`].
 const WITH_HOLDERS: i64 = 4;
+
+/// The version with all of [`DELEGATE`].
+const WITH_NAMES: i64 = 5;
 
 /// The oldest version that a reader, which cannot migrate, still understands.
 const READABLE: i64 = 1;
@@ -66,6 +70,11 @@ pub(crate) fn has_delegate(connection: &Connection) -> rusqlite::Result<bool> {
 /// How the marks of holders are read: a file that an older program wrote has none.
 pub(crate) fn shown_column(connection: &Connection) -> rusqlite::Result<&'static str> {
     Ok(if version(connection)? >= WITH_HOLDERS { "shown" } else { "NULL" })
+}
+
+/// Whether tasks that ended have a table of names; in older files they are found by an index.
+pub(crate) fn has_names(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version(connection)? >= WITH_NAMES)
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<i64> {

@@ -4,10 +4,13 @@
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::chain::Hash;
+use crate::commits::Commits;
+use crate::counts::Counts;
 use crate::delegate::{PeerProjector, RECORDS};
 use crate::entry::{Batch, Entry, Kind};
 use crate::error::{StoreError, Tampered};
@@ -24,6 +27,8 @@ pub(crate) struct Writer {
     pub(crate) lock: Lock,
     pub(crate) path: PathBuf,
     pub(crate) head: Head,
+    pub(crate) commits: Arc<Commits>,
+    pub(crate) counts: Arc<Counts>,
     pub(crate) projector: Projector,
     pub(crate) peers: PeerProjector,
     /// Why nothing is written any more.
@@ -42,7 +47,8 @@ struct Accepted {
 
 impl Writer {
     pub(crate) fn run(mut self, queue: &Arc<Queue>) {
-        let _abandon = Abandon(queue);
+        let commits = Arc::clone(&self.commits);
+        let _abandon = Abandon(queue, &commits);
         queue.claim();
         while let Some(mut waiting) = queue.take_all() {
             while let Some(work) = waiting.pop_front() {
@@ -73,9 +79,14 @@ impl Writer {
                 Err(error) => refused.push((done, error)),
             }
         }
+        let began = Instant::now();
         let result = if accepted.is_empty() { Ok(()) } else { self.write(&accepted) };
         match result {
             Ok(()) => {
+                if self.head.seq != head.seq {
+                    self.counts.committed(head.seq - self.head.seq, began.elapsed());
+                    self.commits.reached(head.seq);
+                }
                 self.head = head;
                 for Accepted { done, receipt, .. } in accepted {
                     answer(done, Ok(receipt));
@@ -261,11 +272,12 @@ fn chain(batch: Batch, done: Done<Receipt>, head: &mut Head) -> Accepted {
 }
 
 /// However the thread ends, nobody is left waiting.
-struct Abandon<'q>(&'q Arc<Queue>);
+struct Abandon<'q>(&'q Arc<Queue>, &'q Commits);
 
 impl Drop for Abandon<'_> {
     fn drop(&mut self) {
         self.0.abandon();
+        self.1.close();
     }
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use sabir_engine::{ConfigureSession, ProviderSettings};
 use sabir_host::process::Runner;
 use sabir_host::sandbox::LayerChoice;
-use sabir_host::{Defaults, Engine, McpConfig, Setup};
+use sabir_host::{Defaults, Engine, McpConfig, Setup, load_policy_with};
 use sabir_policy::{ApprovalPolicy, SandboxMode, SandboxPolicy};
 
 use crate::model_args::ModelArgs;
@@ -71,7 +71,9 @@ impl AgentArgs {
             sandbox_policy: self.sandbox_policy(),
             cwd,
         };
-        Ok(Engine::open(Setup { home, runner, providers, key_files, mcp, defaults })?)
+        let policy = load_policy_with(&home, &config)?;
+        let setup = Setup { home, runner, providers, key_files, mcp, defaults };
+        Ok(Engine::open_under(setup, policy)?)
     }
 
     /// What was said here, over what is stored of a session.

@@ -1,11 +1,12 @@
 //! `sabir audit`: what was decided, and is what was written still what is there?
 
 mod list;
+mod signatures;
 mod verify;
 
 use clap::Subcommand;
 use sabir_store::library::AuditRow;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
@@ -28,14 +29,15 @@ impl AuditCommand {
 /// Rows as an array of JSON: what the gate wrote, and where it stands in the chain.
 pub(crate) fn print_json(rows: &[AuditRow], output: &mut Output) -> anyhow::Result<()> {
     use std::io::Write as _;
-    let rows: Vec<Value> = rows.iter().map(as_json).collect();
+    let rows: Vec<Map<String, Value>> = rows.iter().map(as_json).collect();
     serde_json::to_writer_pretty(&mut *output, &rows)?;
     writeln!(output)?;
     Ok(())
 }
 
-fn as_json(row: &AuditRow) -> Value {
-    let mut all = serde_json::Map::new();
+/// One row, as an object.
+pub(crate) fn as_json(row: &AuditRow) -> Map<String, Value> {
+    let mut all = Map::new();
     all.insert("seq".to_owned(), row.seq.into());
     all.insert("id".to_owned(), row.id.as_str().into());
     // It was JSON when it was stored; what is not any more is shown as it stands.
@@ -44,5 +46,5 @@ fn as_json(row: &AuditRow) -> Value {
         _ => _ = all.insert("body".to_owned(), row.body.as_str().into()),
     }
     all.insert("hash".to_owned(), row.hash.to_string().into());
-    Value::Object(all)
+    all
 }

@@ -10,8 +10,8 @@ use crate::exit::Exit;
 use crate::input::{Origin, ReadError, Source};
 use crate::output::{Notes, Output};
 use crate::{
-    acp, agents, audit, axon, convert, explain, generate, llmcp, llmx, lsp, patch, policy, proto,
-    research, run, sandbox, sessions, tokens,
+    acp, agents, audit, axon, config, convert, doctor, explain, generate, llmcp, llmx, log, lsp,
+    patch, policy, proto, research, run, sandbox, sessions, tokens,
 };
 
 /// The lingua franca for language-model agents.
@@ -47,6 +47,7 @@ enum Command {
     Fork(sessions::ForkArgs),
     Sessions(sessions::SessionsArgs),
     Replay(sessions::ReplayArgs),
+    Log(log::LogArgs),
     Proto(proto::ProtoArgs),
     /// Show what was decided, and check what is stored against its hashes
     #[command(subcommand)]
@@ -54,7 +55,12 @@ enum Command {
     /// Show what the policy file says, and what would be decided under it
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
+    /// Check a configuration file, or print one to begin with
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    Doctor(doctor::DoctorArgs),
     Acp(acp::AcpArgs),
+    Mcp(Box<agents::mcp::McpArgs>),
     /// Check, format, repair and translate AXON
     #[command(subcommand, after_help = EXIT_CODES)]
     Axon(AxonCommand),
@@ -212,6 +218,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Up(args) => return args.run(&mut Notes::stderr()),
         Command::Delegate(args) => return args.run(&mut Notes::stderr()),
         Command::Acp(args) => return args.run(&mut Notes::stderr()),
+        Command::Mcp(args) => return args.run(&mut Notes::stderr()),
         command => command,
     };
     let mut output = Output::stdout();
@@ -239,6 +246,7 @@ impl Command {
                 | Command::Fork(_)
                 | Command::Proto(_)
                 | Command::Acp(_)
+                | Command::Mcp(_)
                 | Command::Sandbox(_)
                 | Command::Up(_)
                 | Command::Delegate(_)
@@ -276,8 +284,11 @@ impl Command {
             Command::Keys(args) => args.run(output, notes),
             Command::Sessions(args) => args.run(output, notes),
             Command::Replay(args) => args.run(output, notes),
+            Command::Log(args) => args.run(output, notes),
             Command::Audit(command) => command.run(output, notes),
             Command::Policy(command) => command.run(output, notes),
+            Command::Config(command) => command.run(output, notes),
+            Command::Doctor(args) => args.run(output),
             // These have been run before.
             Command::Lsp { .. }
             | Command::Sandbox(_)
@@ -287,7 +298,8 @@ impl Command {
             | Command::Proto(_)
             | Command::Up(_)
             | Command::Delegate(_)
-            | Command::Acp(_) => Ok(Exit::Done),
+            | Command::Acp(_)
+            | Command::Mcp(_) => Ok(Exit::Done),
             Command::Completions { shell } => generate::completions(shell, Cli::command(), output),
             Command::Man { dir } => generate::manual(dir.as_deref(), Cli::command(), output),
         }

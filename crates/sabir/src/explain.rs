@@ -1,40 +1,57 @@
-//! `sabir explain`: what a diagnostic code means, at length, and why a call was allowed or not.
+//! `sabir explain`: what a diagnostic code means, at length; why a call was allowed or not; and what
+//! anything else is that has a name in the home.
 
 mod call;
+mod kept;
+mod stored;
+mod thing;
 
 use std::io::Write;
+use std::path::Path;
 
 use clap::Args;
 use sabir_base::CodeInfo;
+use sabir_host::record::{Journal, journal_names};
+use sabir_lingua::tokens::Tokenizer;
+use sabir_store::Line;
 use serde::Serialize;
+
+use thing::Thing;
 
 use crate::exit::Exit;
 use crate::home::HomeArgs;
+use crate::log;
 use crate::notation::Notation;
 use crate::output::{Notes, Output};
 use crate::render::printable;
 
-/// Explain a diagnostic code, or why a call was allowed, asked for or refused
+/// Explain a diagnostic code, or anything that has a name here
 ///
-/// A call is named by its id, or by the beginning of it; `sabir audit list` shows the last ones. Without
-/// anything, all codes are listed.
+/// A call (why was it allowed, asked for or refused?), a session, an order, a task of another agent or
+/// for one, an approval, a response, a delegate, a row of a journal, a collection and what is in it: what
+/// it is, who did it, what came of it and why, and where to look next. The beginning of a name is enough
+/// if only one begins so. Without anything, all codes are listed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   sabir explain AX112
   sabir explain glued-record
   sabir explain call_7f3a
-  sabir explain call_7f3a --json
+  sabir explain order-019a8c5e-2f7b-7c41-9d52-6a1f0e3b9c77 --json
+  sabir explain ldp:delegate:harbor
+  sabir explain node/12
   sabir explain
+
+`sabir audit list` shows calls, `sabir sessions` sessions and orders, `sabir log` everything.
 
 Exit codes:
   0  done
-  2  there is no such code and no such call")]
+  2  nothing has this name, or several things begin so")]
 pub(crate) struct ExplainArgs {
-    /// A code such as AX112 or LX105, its name, or a call
-    #[arg(value_name = "CODE|CALL")]
+    /// A code such as AX112 or LX105, its name, or the id of anything here
+    #[arg(value_name = "CODE|ID")]
     what: Option<String>,
-    /// Print JSON: the code, or the rows of the call
+    /// Print JSON: the code, or an array of what has this name
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -62,24 +79,82 @@ impl ExplainArgs {
             self.explain_code(info, output)?;
             return Ok(Exit::Done);
         }
-        match call::find(&self.home.resolve()?, wanted)? {
-            call::Found::Rows(rows) if self.json => call::print_as_json(&rows, output)?,
-            call::Found::Rows(rows) => call::print(&rows, output)?,
-            call::Found::Several(calls) => {
-                let (wanted, calls) = (printable(wanted), call::choices(&calls));
-                notes.line(format_args!("error: several calls begin with `{wanted}`: {calls}"));
-                return Ok(Exit::Unusable);
+        if wanted.is_empty() {
+            return Ok(unknown(wanted, notes));
+        }
+        let home = self.home.resolve()?;
+        if self.explain_exactly(&home, wanted, output)? {
+            return Ok(Exit::Done);
+        }
+        let mut begun = call::begin_with(&home, wanted)?;
+        begun.extend(stored::begin_with(&home, wanted)?);
+        match begun.as_slice() {
+            [only] => {
+                self.explain_exactly(&home, only, output)?;
+                return Ok(Exit::Done);
             }
-            call::Found::Nothing => {
-                notes.line(format_args!(
-                    "error: there is no code and no call `{}`; `sabir explain` lists the codes, \
-                     `sabir audit list` the last calls",
-                    printable(wanted)
-                ));
+            [] => {}
+            several => {
+                let (wanted, names) = (printable(wanted), call::choices(several));
+                notes.line(format_args!("error: several names begin with `{wanted}`: {names}"));
                 return Ok(Exit::Unusable);
             }
         }
+        match stored::mentions(&home, wanted)? {
+            Some(thing) => self.print(&[thing], output)?,
+            None => return Ok(unknown(wanted, notes)),
+        }
         Ok(Exit::Done)
+    }
+
+    /// Whether something has exactly this name.
+    fn explain_exactly(
+        &self,
+        home: &Path,
+        wanted: &str,
+        output: &mut Output,
+    ) -> anyhow::Result<bool> {
+        if let Some((journal, line)) = row(home, wanted)? {
+            log::print_row(&journal, &line, Tokenizer::O200k, self.json, output)?;
+            return Ok(true);
+        }
+        let mut things = stored::find(home, wanted)?;
+        things.extend(kept::find(home, wanted)?);
+        let rows = call::find(home, wanted)?;
+        if !rows.is_empty() {
+            // What became of a question is in the decisions.
+            things.retain(|thing| !thing.is("approval"));
+            let places = stored::rows_of_call(home, wanted)?;
+            if self.json {
+                call::print_as_json(&rows, &places, &things, output)?;
+                return Ok(true);
+            }
+            call::print(&rows, &places, output)?;
+            if !things.is_empty() {
+                writeln!(output)?;
+            }
+        }
+        self.print(&things, output)?;
+        Ok(!(rows.is_empty() && things.is_empty()))
+    }
+
+    fn print(&self, things: &[Thing], output: &mut Output) -> anyhow::Result<()> {
+        if things.is_empty() {
+            return Ok(());
+        }
+        if self.json {
+            let all: Vec<_> = things.iter().map(Thing::to_value).collect();
+            serde_json::to_writer_pretty(&mut *output, &all)?;
+            writeln!(output)?;
+            return Ok(());
+        }
+        for (number, thing) in things.iter().enumerate() {
+            if number > 0 {
+                writeln!(output)?;
+            }
+            thing.print(output)?;
+        }
+        Ok(())
     }
 
     fn list(&self, output: &mut Output) -> anyhow::Result<()> {
@@ -105,6 +180,26 @@ impl ExplainArgs {
         }
         Ok(())
     }
+}
+
+/// `node/12`, if there is such a row.
+fn row(home: &Path, wanted: &str) -> anyhow::Result<Option<(String, Line)>> {
+    let Some((name, seq)) = wanted.rsplit_once('/') else { return Ok(None) };
+    let Ok(seq) = seq.parse() else { return Ok(None) };
+    if !journal_names(home)?.iter().any(|it| it == name) {
+        return Ok(None);
+    }
+    let line = Journal::open(home, name)?.line(seq)?;
+    Ok(line.map(|line| (name.to_owned(), line)))
+}
+
+fn unknown(wanted: &str, notes: &mut Notes) -> Exit {
+    notes.line(format_args!(
+        "error: there is no code and nothing here called `{}`; `sabir explain` lists the codes, \
+         `sabir audit list` the last calls, `sabir sessions` sessions and orders",
+        printable(wanted)
+    ));
+    Exit::Unusable
 }
 
 fn in_short(info: &CodeInfo) -> Explained<'_> {

@@ -20,6 +20,11 @@ impl Output {
         Self { inner: BufWriter::new(io::stdout().lock()), closed: false }
     }
 
+    /// Whether nobody reads any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     fn unless_closed<T>(&mut self, result: io::Result<T>, dropped: T) -> io::Result<T> {
         match result {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {

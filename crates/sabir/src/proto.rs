@@ -174,7 +174,7 @@ pub(crate) async fn stop_on(mut signals: Signals, stop: CancellationToken) -> Ex
 }
 
 /// A server that is told to end has done what it was there for.
-fn exit_code(stop: Stop) -> u8 {
+pub(crate) fn exit_code(stop: Stop) -> u8 {
     match stop {
         Stop::Interrupt => stop.exit_code(),
         Stop::End(_) => 0,

@@ -22,6 +22,7 @@ use crate::exit::Exit;
 use crate::output::Notes;
 use crate::signals::{Signals, Stop};
 use answers::{Answers, Asked, Typed};
+pub(crate) use local::find_local;
 pub(crate) use show::Screen;
 
 /// Run a task here: an agent works in this directory, and asks before it does what it must ask for

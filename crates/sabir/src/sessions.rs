@@ -8,6 +8,8 @@ use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use sabir_base::text::without_hidden;
 use sabir_engine::{ConfigureSession, Event};
+use sabir_host::record::{NODE, messages, summary};
+use sabir_lingua::utter;
 use sabir_store::{
     Hash, Line, Reader, Scope, SessionFilter, SessionId, SessionSummary, StoreError,
 };
@@ -17,6 +19,7 @@ use crate::agent_args::AgentArgs;
 use crate::cli::OneFile;
 use crate::exit::Exit;
 use crate::home::HomeArgs;
+use crate::log::{FormArg, for_a_reader, journal_of};
 use crate::output::{Notes, Output};
 use crate::run::{HowArgs, Screen, converse};
 
@@ -111,23 +114,33 @@ pub(crate) struct ForkArgs {
     how: HowArgs,
 }
 
-/// Show an exported session again
+/// Show a session again, from its export or from the journal
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   sabir sessions export ID | sabir replay
   sabir replay session.jsonl --json        only its events, one a line
+  sabir replay --session ID                one that is stored here
+  sabir replay --session ID --as axon      every message of it, in AXON
 
 Exit codes:
   0  the session was shown
-  1  the file is not what was exported, or not all of it
-  2  the file cannot be read")]
+  1  the file or the journal is not what was written, or not all of it
+  2  the file or the journal cannot be read")]
 pub(crate) struct ReplayArgs {
     #[command(flatten)]
     file: OneFile,
+    /// A session or order that is stored here, instead of a file
+    #[arg(long, value_name = "ID", conflicts_with = "file")]
+    session: Option<String>,
     /// Print the events as lines of JSON
     #[arg(long)]
     json: bool,
+    /// Print every message in this language, as `sabir log` does
+    #[arg(long = "as", value_enum, value_name = "FORM", conflicts_with = "json")]
+    form: Option<FormArg>,
+    #[command(flatten)]
+    home: HomeArgs,
 }
 
 impl SessionsArgs {
@@ -223,7 +236,12 @@ impl ResumeArgs {
         let cwd = std::env::current_dir()?.canonicalize()?;
         let cwd = cwd.to_str().context("the name of this directory is not UTF-8")?.to_owned();
         let reader = Reader::open(&self.agent.model.home.resolve()?)?;
-        let filter = SessionFilter { cwd: Some(cwd), of_people: true, limit: Some(1) };
+        let filter = SessionFilter {
+            cwd: Some(cwd),
+            of_people: true,
+            limit: Some(1),
+            ..SessionFilter::default()
+        };
         let here = reader.sessions(&filter)?;
         let last = here.first().context(
             "no session was run in this directory: `sabir sessions` lists those of others",
@@ -269,10 +287,47 @@ impl ForkArgs {
 }
 
 impl ReplayArgs {
-    pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+    pub(crate) fn run(mut self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        match self.session.take() {
+            Some(id) => self.stored(&SessionId::new(id), output, notes),
+            None => self.exported(output, notes),
+        }
+    }
+
+    /// From the journal, each entry held against its hash.
+    fn stored(
+        &self,
+        id: &SessionId,
+        output: &mut Output,
+        notes: &mut Notes,
+    ) -> anyhow::Result<Exit> {
+        let journal = journal_of(&self.home.resolve()?, id)?;
+        let reader = journal.reader().context("the audit has no sessions")?;
+        let mut shown = Shown::new(journal.name(), self.json, self.form);
+        let mut after = 0;
+        loop {
+            let lines = reader.journal(Scope::Session(id), after, 1000)?;
+            if lines.is_empty() {
+                break;
+            }
+            for line in &lines {
+                after = line.seq;
+                if !line.follows(&reader.hash_before(line.seq)?) {
+                    output.flush()?;
+                    let words = format!("entry {after}: it was changed after it was written");
+                    return Ok(found(notes, words));
+                }
+                shown.line(line, output)?;
+            }
+        }
+        output.flush()?;
+        Ok(if shown.screen.has_failed() { Exit::Unusable } else { Exit::Done })
+    }
+
+    fn exported(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         let source = self.file.read()?;
         let (lines, end) = split_end(&source.text);
-        let mut screen = Screen::new(false);
+        let mut shown = Shown::new(NODE, self.json, self.form);
         let mut before: Option<Line> = None;
         for (number, text) in (1..).zip(lines.lines()) {
             let line: Line = match serde_json::from_str(text) {
@@ -286,20 +341,11 @@ impl ReplayArgs {
                 output.flush()?;
                 return Ok(found(notes, format!("line {number}: {words}")));
             }
-            if line.kind == "event" {
-                if self.json {
-                    writeln!(output, "{}", line.body)?;
-                } else if let Ok(event) = serde_json::from_str::<Event>(&line.body) {
-                    output.flush()?;
-                    screen.show_event(&event.msg);
-                }
-            } else if line.kind == "submission" && !self.json {
-                screen.submitted(&line.body);
-            }
+            shown.line(&line, output)?;
             before = Some(line);
         }
         output.flush()?;
-        if screen.has_failed() {
+        if shown.screen.has_failed() {
             return Ok(Exit::Unusable);
         }
         let entries = lines.lines().count() as u64;
@@ -313,6 +359,40 @@ impl ReplayArgs {
             }
             Some(_) => Exit::Done,
         })
+    }
+}
+
+/// Where entries are shown again, and how.
+struct Shown<'a> {
+    journal: &'a str,
+    json: bool,
+    form: Option<FormArg>,
+    screen: Screen,
+}
+
+impl<'a> Shown<'a> {
+    fn new(journal: &'a str, json: bool, form: Option<FormArg>) -> Self {
+        Self { journal, json, form, screen: Screen::new(false) }
+    }
+
+    fn line(&mut self, line: &Line, output: &mut Output) -> anyhow::Result<()> {
+        if let Some(form) = self.form {
+            let text = utter(&messages(self.journal, line), form.form())?;
+            writeln!(output, "{}", for_a_reader(text.trim_end()))?;
+        } else if line.kind == "event" {
+            if self.json {
+                writeln!(output, "{}", line.body)?;
+            } else if let Ok(event) = serde_json::from_str::<Event>(&line.body) {
+                output.flush()?;
+                self.screen.show_event(&event.msg);
+            } else {
+                // News of an order are no events of an engine.
+                writeln!(output, "{}", without_hidden(&summary(self.journal, line)))?;
+            }
+        } else if line.kind == "submission" && !self.json {
+            self.screen.submitted(&line.body);
+        }
+        Ok(())
     }
 }
 

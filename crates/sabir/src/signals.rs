@@ -8,6 +8,9 @@ pub(crate) struct Signals {
     interrupt: Option<Signal>,
     terminate: Option<Signal>,
     hangup: Option<Signal>,
+    /// Listened for so that it does not end the program: a file that may not grow any more is an error
+    /// of whoever writes it, who says so.
+    _too_large: Option<Signal>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +36,7 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt()).ok(),
             terminate: signal(SignalKind::terminate()).ok(),
             hangup: signal(SignalKind::hangup()).ok(),
+            _too_large: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).ok(),
         }
     }
 

@@ -46,7 +46,7 @@ pub(crate) struct TokensArgs {
     input: ManyFiles,
 }
 
-fn tokenizer_parser() -> impl TypedValueParser<Value = Tokenizer> {
+pub(crate) fn tokenizer_parser() -> impl TypedValueParser<Value = Tokenizer> {
     let values = Tokenizer::ALL.iter().map(|tokenizer| {
         clap::builder::PossibleValue::new(tokenizer.name()).help(tokenizer.description())
     });

@@ -30,6 +30,17 @@ impl From<Tongue> for sabir_lingua::Tongue {
     }
 }
 
+impl From<sabir_lingua::Tongue> for Tongue {
+    fn from(tongue: sabir_lingua::Tongue) -> Self {
+        match tongue {
+            sabir_lingua::Tongue::Axon => Self::Axon,
+            sabir_lingua::Tongue::Llmx => Self::Llmx,
+            sabir_lingua::Tongue::Json => Self::Json,
+            sabir_lingua::Tongue::Frame => Self::Frame,
+        }
+    }
+}
+
 impl Tongue {
     pub(crate) const ALL: [Tongue; 4] = [Tongue::Axon, Tongue::Llmx, Tongue::Json, Tongue::Frame];
 
@@ -44,7 +55,7 @@ impl Tongue {
             Origin::File(path) => Self::of_path(path),
             Origin::Stdin => None,
         };
-        by_name.or_else(|| Self::of_text(&source.text))
+        by_name.or_else(|| sabir_lingua::guess(&source.text).map(Self::from))
     }
 
     fn of_path(path: &Path) -> Option<Self> {
@@ -53,24 +64,4 @@ impl Tongue {
         let mut told = [Self::Axon, Self::Llmx].into_iter();
         told.find(|tongue| extension.eq_ignore_ascii_case(tongue.name()))
     }
-
-    fn of_text(text: &str) -> Option<Self> {
-        if text.trim_start().starts_with(['{', '['])
-            && serde_json::from_str::<Ignored>(text).is_ok()
-        {
-            let is_frame =
-                sabir_lingua::convert(text, Self::Frame.into(), Self::Frame.into()).is_ok();
-            return Some(if is_frame { Self::Frame } else { Self::Json });
-        }
-        let axon = sabir_axon::parse(text);
-        if !axon.has_errors() && axon.tree.messages().next().is_some() {
-            return Some(Self::Axon);
-        }
-        let llmx = sabir_llmx::parse(text);
-        let is_llmx = !llmx.has_errors() && llmx.tree.messages().next().is_some();
-        is_llmx.then_some(Self::Llmx)
-    }
 }
-
-/// Reads JSON without keeping it.
-type Ignored = serde::de::IgnoredAny;

@@ -39,7 +39,7 @@ impl Process {
     ) -> Result<(Self, Pipe), BrowserError> {
         let program = match program {
             Some(program) => program.to_owned(),
-            None => find().ok_or(BrowserError::NotInstalled)?,
+            None => installed_browser().ok_or(BrowserError::NotInstalled)?,
         };
         Self::spawn(&program, window, proxy)
             .map_err(|error| BrowserError::NotStarted { reason: error.to_string() })
@@ -96,8 +96,8 @@ impl Drop for Process {
     }
 }
 
-/// The first of the names that a browser goes by, on the search path.
-fn find() -> Option<PathBuf> {
+/// The browser that would be started: the first of the names that one goes by, on the search path.
+pub fn installed_browser() -> Option<PathBuf> {
     let path = inherited("PATH")?;
     NAMES.iter().find_map(|name| {
         std::env::split_paths(&path).map(|folder| folder.join(name)).find(|it| is_program(it))

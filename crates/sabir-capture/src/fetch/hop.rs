@@ -23,16 +23,19 @@ pub(super) async fn send(
 ) -> Result<Response, FetchError> {
     let client = client(url, addresses, limits)?;
     let request = client.get(url.clone()).headers(headers(known));
-    request.send().await.map_err(|error| {
-        let reason = chain(&error);
-        if error.is_timeout() {
-            FetchError::TimedOut
-        } else if error.is_connect() {
-            FetchError::Connect { reason }
-        } else {
-            FetchError::Broken { reason }
-        }
-    })
+    request.send().await.map_err(|error| failure(&error))
+}
+
+/// Why no answer came.
+pub(super) fn failure(error: &reqwest::Error) -> FetchError {
+    let reason = chain(error);
+    if error.is_timeout() {
+        FetchError::TimedOut
+    } else if error.is_connect() {
+        FetchError::Connect { reason }
+    } else {
+        FetchError::Broken { reason }
+    }
 }
 
 /// Where the answer points, if it points elsewhere.
@@ -93,7 +96,7 @@ pub(super) fn chain(error: &dyn std::error::Error) -> String {
 }
 
 /// One client for one request: nothing is left of it that the next one could use.
-fn client(
+pub(super) fn client(
     url: &Url,
     addresses: Vec<SocketAddr>,
     limits: &FetchLimits,

@@ -764,7 +764,14 @@ impl ToolCall {
             Self::Search(it) => json!({ "pattern": it.pattern, "path": it.path, "glob": it.glob }),
             Self::ListDir(it) => json!({ "path": it.path, "depth": it.depth }),
             Self::UpdatePlan(it) => json!({ "plan": it.plan }),
-            Self::SpawnAgent(it) => json!({ "task": it.task }),
+            Self::SpawnAgent(it) => {
+                let mut shown = json!({ "task": it.task });
+                let named = [("skill", &it.skill), ("to", &it.to)];
+                for (name, value) in named.into_iter().filter(|(_, value)| value.is_some()) {
+                    shown[name] = json!(value);
+                }
+                shown
+            }
             Self::External { arguments, .. } => arguments.clone(),
         }
     }

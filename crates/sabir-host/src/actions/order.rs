@@ -44,7 +44,7 @@ fn touch(action: &Action, root: &str) -> Touch {
     let touch = match &action.work {
         Ok(Work::Read { path } | Work::Search { path, .. }) => place(path).map(Touch::Looks),
         Ok(Work::Write { path, .. } | Work::Edit { path, .. }) => place(path).map(Touch::Changes),
-        Ok(Work::Shell(_) | Work::Spawn { .. }) => Some(Touch::Anything),
+        Ok(Work::Shell(_) | Work::Spawn(_)) => Some(Touch::Anything),
         Err(_) => None,
     };
     touch.unwrap_or(Touch::Nothing)

@@ -24,7 +24,7 @@ pub(super) enum Work {
     Write { path: String, text: String, overwrite: bool },
     Edit { path: String, change: Change },
     Shell(Shell),
-    Spawn { agent: String, task: String },
+    Spawn(Spawn),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -125,7 +125,13 @@ impl Work {
                 let task = given.text("task")?.ok_or(
                     "spawn wants args:{task:\"...\"}, with all that the other agent is told",
                 )?;
-                Self::Spawn { agent: target, task }
+                Self::Spawn(Spawn {
+                    agent: target,
+                    task,
+                    skill: given.text("skill")?,
+                    budget_tokens: given.number("budget_tokens")?,
+                    deadline_secs: given.number("deadline_secs")?,
+                })
             }
             Operation::Other(word) => {
                 return Err(format!(
@@ -137,6 +143,16 @@ impl Work {
         given.finish()?;
         Ok(work)
     }
+}
+
+/// A task for another agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Spawn {
+    pub(super) agent: String,
+    pub(super) task: String,
+    pub(super) skill: Option<String>,
+    pub(super) budget_tokens: Option<u64>,
+    pub(super) deadline_secs: Option<u64>,
 }
 
 /// The fields of `args` that were not read yet.

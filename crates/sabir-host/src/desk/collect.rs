@@ -14,6 +14,7 @@ use sabir_store::library::{
     JobStatus, Library, LibraryError, MAX_ADDRESS, Outcome, Put, Queueing, Retry, SourceId,
     SourceKind, SourceLink, VersionId, Whose, Worker,
 };
+use sabir_telemetry::{current, metrics, topic, within};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -161,8 +162,29 @@ impl Desk {
         Ok(Note { id: added.id, title: added.title })
     }
 
-    /// Fetches one source and keeps it.
+    /// Fetches one source and keeps it, and those who run the node see that.
     async fn fetch(&self, worker: &Arc<Worker>, job: Job) -> Result<CaptureNews, DeskError> {
+        let began = tokio::time::Instant::now();
+        let host = host_of(&job);
+        let told = self.fetch_quietly(worker, job).await;
+        let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (outcome, code) = match &told {
+            Ok(CaptureNews::Kept(kept)) if !kept.is_new => ("unchanged", "ok"),
+            Ok(CaptureNews::Failed { fault, .. }) => ("failed", fault.code.as_str()),
+            Ok(CaptureNews::Waits { .. }) => ("failed", "waits"),
+            Ok(_) => ("captured", "ok"),
+            Err(_) => ("failed", "store"),
+        };
+        metrics().captures.add(outcome, 1);
+        tracing::info!(target: topic::CAPTURE, host, outcome, code, duration_ms, "fetched");
+        told
+    }
+
+    async fn fetch_quietly(
+        &self,
+        worker: &Arc<Worker>,
+        job: Job,
+    ) -> Result<CaptureNews, DeskError> {
         let address = job.origin.address.clone().unwrap_or_default();
         let source_id = job.source_id.clone();
         let worker = Arc::clone(worker);
@@ -263,6 +285,12 @@ impl Desk {
             }
         }
     }
+}
+
+/// Whom a job asks; a file is asked of nobody.
+fn host_of(job: &Job) -> String {
+    let url = job.fetch_address.as_deref().and_then(|address| Url::parse(address).ok());
+    url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_else(|| "a file".to_owned())
 }
 
 /// A note that was kept.
@@ -389,13 +417,14 @@ impl Run<'_> {
                 let Some(job) = self.claim(collection).await? else { break };
                 let (desk, worker) = (self.desk.clone(), Arc::clone(&self.worker));
                 let (turn, stop) = (hosts.of(&job), self.stop.clone());
-                fetching.spawn(async move {
+                let fetch = async move {
                     let _turn = turn.acquire().await;
                     tokio::select! {
                         () = stop.cancelled() => Ok(None),
                         done = desk.fetch(&worker, job) => done.map(Some),
                     }
-                });
+                };
+                fetching.spawn(within(current(), fetch));
             }
             let Some(wait) = self.next_look(fetching.is_empty()).await? else { break };
             tokio::select! {

@@ -125,7 +125,7 @@ impl Named {
 }
 
 /// The host of a search engine, or of the usual one; nothing if there is no such engine.
-pub fn search_host(engine: Option<&str>) -> Option<String> {
+pub(crate) fn search_host(engine: Option<&str>) -> Option<String> {
     // As the browser is started: see `BrowserOptions`.
     SearchEngines::default().address(engine, "x").as_ref().and_then(host_of)
 }

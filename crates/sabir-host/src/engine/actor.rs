@@ -11,6 +11,7 @@ use sabir_engine::{
 };
 use sabir_policy::LeftOut;
 use sabir_store::Entry;
+use sabir_telemetry::{current, within};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -19,18 +20,17 @@ use tokio_util::sync::CancellationToken;
 use super::configure::{Configured, Upcoming};
 use super::gathered::{Committing, Gathered};
 use super::servers::Watched;
+use super::spawn::Purse;
 use super::work::PreparedPatches;
-use super::{Claim, Engine, Incoming, Shown};
+use super::{Claim, Engine, Incoming, Shown, Standing};
 use crate::clock::now_ms;
 use crate::model::ModelClient;
 use crate::sandbox::usable_root;
 
 pub(super) struct Actor {
     pub(super) engine: Engine,
-    /// How many agents stand above this one.
-    pub(super) depth: u32,
-    /// The session of the agent that handed the work over.
-    pub(super) works_for: Option<String>,
+    pub(super) standing: Standing,
+    pub(super) purse: Purse,
     pub(super) machine: Session,
     incoming: mpsc::Receiver<Incoming>,
     outgoing: mpsc::Sender<Shown>,
@@ -132,16 +132,15 @@ fn left_out(settings: &Settings) -> Vec<LeftOut> {
 impl Actor {
     pub(super) fn new(
         engine: Engine,
-        depth: u32,
-        works_for: Option<String>,
+        standing: Standing,
         incoming: mpsc::Receiver<Incoming>,
         outgoing: mpsc::Sender<Shown>,
     ) -> Self {
         let (tell, news) = mpsc::channel(NEWS_ON_THE_WAY);
         Self {
             engine,
-            depth,
-            works_for,
+            purse: Purse::new(standing.origin.max_tokens),
+            standing,
             machine: Session::default(),
             incoming,
             outgoing,
@@ -423,6 +422,9 @@ impl Actor {
         while let Some(output) = self.machine.poll_output() {
             match output {
                 Output::Emit(event) => {
+                    if let EventMsg::TokenCount { total, .. } = &event.msg {
+                        self.purse.counted(total.input.saturating_add(total.output));
+                    }
                     let Ok(line) = serde_json::to_string(&event) else { continue };
                     self.keep([super::journal::event(&event, &line)]);
                     self.gathered.show(Shown { event, line });
@@ -511,7 +513,7 @@ impl Actor {
                 let Some(client) = self.client.clone() else { return };
                 let stop = self.stop_for(attempt);
                 let tell = self.tell.clone();
-                self.running.spawn(async move {
+                let asking = async move {
                     let mut stream = client.open(&request, stop.clone());
                     while let Some(event) = stream.next().await {
                         let is_last =
@@ -526,7 +528,8 @@ impl Actor {
                         }
                     }
                     attempt
-                });
+                };
+                self.running.spawn(within(current(), asking));
             }
             Output::HangUp { attempt: key } | Output::Stop { key } => {
                 if let Some(stop) = self.stops.remove(&key) {

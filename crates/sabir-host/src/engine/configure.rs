@@ -59,7 +59,10 @@ impl Actor {
                 format!("the session {id} is open in another connection of this process")
             })?),
             (None, None) => {
-                let id = new_session_id()?;
+                let id = match self.standing.origin.session.take() {
+                    Some(named) => named,
+                    None => new_session_id()?,
+                };
                 Some(self.engine.claim(&id).ok_or("two sessions were given one name: try again")?)
             }
         };
@@ -157,7 +160,7 @@ impl Actor {
             cwd: settings.cwd.clone(),
             model: settings.model.clone(),
             title: None,
-            parent: self.works_for.as_ref().map(|session_id| Parent {
+            parent: self.standing.works_for.as_ref().map(|session_id| Parent {
                 session_id: SessionId::new(session_id.clone()),
                 response_id: None,
             }),

@@ -8,7 +8,7 @@ use sabir_policy::as_typed;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Connection, Engine, Incoming};
+use super::{Connection, Engine, Incoming, Standing};
 
 impl Engine {
     /// Gives a task to an agent in a session of its own, and returns the last thing it says, or why
@@ -19,7 +19,8 @@ impl Engine {
         task: String,
         stop: CancellationToken,
     ) -> Result<String, String> {
-        let done = delegate(self.connect_at(1, None), configure, task, stop, None).await;
+        let connection = self.connect_at(Standing { depth: 1, ..Standing::default() });
+        let done = delegate(connection, configure, task, stop, None).await;
         done.answer
     }
 }

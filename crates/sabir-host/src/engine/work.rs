@@ -8,15 +8,18 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use sabir_engine::{
-    ConfigureSession, ExecOutput, Input, OutputStream, PreparedPatch, ProviderSettings, Settings,
-    SpawnAgent, ToolCall, ToolEvent, ToolResult, Work,
+    ConfigureSession, EventMsg, ExecOutput, Input, OutputStream, PreparedPatch, ProviderSettings,
+    Settings, SpawnAgent, ToolCall, ToolEvent, ToolResult, Usage, Work,
 };
+use sabir_policy::Bounds;
+use sabir_telemetry::{current, within};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
 use super::delegate::{Delegated, Watcher};
-use super::{DEEPEST, Engine, PATCH_JOURNAL};
+use super::spawn::{Origin, Purse, SpawnRequest, Spawned, time_left};
+use super::{DEEPEST, Engine, PATCH_JOURNAL, Standing};
 use crate::files::{self, ApplyError, Root, Undo};
 use crate::process::{self, Bound, Exec};
 use crate::sandbox::{Confinement, Limits, OwnState};
@@ -66,9 +69,9 @@ impl Actor {
         let tell = self.tell.clone();
         let engine = self.engine.clone();
         let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-        let depth = self.depth;
         let sub_id = self.machine.task_id().unwrap_or_default().to_owned();
         let watcher = Watcher { tell: self.tell.clone(), sub_id };
+        let giver = Giver { standing: self.standing.clone(), purse: self.purse.clone(), watcher };
         let doing = async move {
             match work {
                 Work::Exec { command, cwd, timeout_ms, confinement } => {
@@ -88,18 +91,19 @@ impl Actor {
                     None => failed("the patch was not prepared"),
                 },
                 Work::Undo(changes) => undo(&engine, changes).await,
-                Work::Call(call) => self::call(&engine, settings, depth, call, watcher, stop).await,
+                Work::Call(call) => self::call(&engine, settings, call, giver, stop).await,
             }
         };
         let tell = self.tell.clone();
-        self.running.spawn(async move {
+        let working = async move {
             // Whatever happens in there, somebody waits for its end.
             let done = AssertUnwindSafe(doing).catch_unwind().await;
             let result =
                 done.unwrap_or_else(|_| failed("this failed in a way that nobody foresaw"));
             let _ = tell.send(Input::Tool { key, event: ToolEvent::Finished(result) }).await;
             key
-        });
+        };
+        self.running.spawn(within(current(), working));
     }
 }
 
@@ -237,9 +241,8 @@ type LookWork = Box<dyn FnOnce(Look<'_>) -> Result<String, String> + Send>;
 async fn call(
     engine: &Engine,
     settings: Arc<Settings>,
-    depth: u32,
     call: ToolCall,
-    watcher: Watcher,
+    giver: Giver,
     stop: CancellationToken,
 ) -> ToolResult {
     let cwd = PathBuf::from(&settings.cwd);
@@ -252,7 +255,7 @@ async fn call(
     };
     let work = match call {
         ToolCall::SpawnAgent(spawn) => {
-            return self::spawn(engine, settings, depth, spawn, watcher, stop).await;
+            return self::spawn(engine, settings, spawn, giver, stop).await;
         }
         ToolCall::ReadFile(read) => look(Box::new(move |look| tools::read_file(look, &read))),
         ToolCall::Search(search) => look(Box::new(move |look| tools::search(look, &search))),
@@ -274,19 +277,94 @@ async fn call(
     }
 }
 
-/// Gives a task to an agent in a session of its own. Nobody answers it, so what it would have to
-/// ask for is denied to it.
+/// An agent that hands work on.
+struct Giver {
+    standing: Standing,
+    purse: Purse,
+    watcher: Watcher,
+}
+
+/// Hands a task on, within what the agent itself was given.
 async fn spawn(
     engine: &Engine,
     settings: Arc<Settings>,
-    depth: u32,
     spawn: SpawnAgent,
-    watcher: Watcher,
+    giver: Giver,
     stop: CancellationToken,
 ) -> ToolResult {
-    if depth >= DEEPEST {
-        return failed("agents are nested too deeply: do this yourself");
+    let Giver { standing, purse, watcher } = giver;
+    let deadline = standing.origin.deadline;
+    let (share, deadline_secs) =
+        match (purse.share(spawn.budget_tokens), time_left(deadline, spawn.deadline_secs)) {
+            (Ok(share), Ok(secs)) => (share, secs),
+            (Err(words), _) | (_, Err(words)) => return failed(words),
+        };
+    let request = SpawnRequest {
+        task: spawn.task,
+        skill: spawn.skill,
+        to: spawn.to,
+        budget_tokens: share.tokens,
+        deadline_secs,
+        within: bounds(&settings),
+        origin: standing.origin.clone(),
+        parent: settings.session_id.clone(),
+        depth: standing.depth,
+    };
+    let spawner = engine.shared.spawner.get().filter(|spawner| spawner.takes(&request));
+    if let Some(spawner) = spawner {
+        let (news, heard) = mpsc::channel(8);
+        let spawned = spawner.spawn(request, news, stop);
+        let (Spawned { answer, tokens }, ()) = tokio::join!(spawned, pass_on(heard, watcher));
+        share.used(tokens);
+        let usage = Usage { output: tokens.unwrap_or(0), ..Usage::default() };
+        return ToolResult { usage: Some(usage), ..said(answer) };
     }
+    if request.skill.is_some() || request.to.is_some() {
+        return failed("no other agents are known here: do this yourself, or name neither");
+    }
+    if standing.depth >= DEEPEST {
+        return failed("TOO_DEEP: agents are nested too deeply: do this yourself");
+    }
+    let Delegated { answer, usage } =
+        beside(engine, &settings, request, standing, watcher, stop).await;
+    share.used(Some(usage.input.saturating_add(usage.output)));
+    ToolResult { usage: Some(usage), ..said(answer) }
+}
+
+/// What an agent may do, and so whoever works for it.
+fn bounds(settings: &Settings) -> Bounds {
+    let sandbox = settings.sandbox_policy.clone();
+    let mut bounds = Bounds::new(settings.approval_policy, sandbox, settings.cwd.clone());
+    // One that waits for no answer is never given one.
+    bounds.is_attended &= settings.approval_timeout_ms != Some(0);
+    bounds
+}
+
+fn said(answer: Result<String, String>) -> ToolResult {
+    match answer {
+        Ok(answer) => succeeded(answer),
+        Err(words) => failed(words),
+    }
+}
+
+async fn pass_on(mut heard: mpsc::Receiver<String>, watcher: Watcher) {
+    let Watcher { tell, sub_id } = watcher;
+    while let Some(message) = heard.recv().await {
+        let msg = EventMsg::BackgroundEvent { message };
+        let _ = tell.send(Input::Tell { sub_id: sub_id.clone(), msg }).await;
+    }
+}
+
+/// Gives a task to an agent in a session of its own. Nobody answers it, so what it would have to
+/// ask for is denied to it.
+async fn beside(
+    engine: &Engine,
+    settings: &Settings,
+    request: SpawnRequest,
+    standing: Standing,
+    watcher: Watcher,
+    stop: CancellationToken,
+) -> Delegated {
     let configure = ConfigureSession {
         session_id: None,
         model: Some(settings.model.clone()),
@@ -301,14 +379,24 @@ async fn spawn(
         approval_timeout_ms: Some(0),
         context_window: settings.context_window,
     };
-    let connection = engine.connect_at(depth + 1, Some(settings.session_id.clone()));
-    let Delegated { answer, usage } =
-        super::delegate::delegate(connection, configure, spawn.task, stop, Some(watcher)).await;
-    let result = match answer {
-        Ok(answer) => succeeded(answer),
-        Err(words) => failed(words),
-    };
-    ToolResult { usage: Some(usage), ..result }
+    let SpawnRequest { task, budget_tokens, deadline_secs, .. } = request;
+    let connection = engine.connect_at(Standing {
+        depth: standing.depth + 1,
+        works_for: Some(settings.session_id.clone()),
+        origin: Origin { max_tokens: budget_tokens, ..standing.origin },
+    });
+    let work = super::delegate::delegate(connection, configure, task, stop.clone(), Some(watcher));
+    let Some(secs) = deadline_secs else { return work.await };
+    let mut work = std::pin::pin!(work);
+    tokio::select! {
+        done = &mut work => done,
+        () = tokio::time::sleep(Duration::from_secs(secs)) => {
+            // It is stopped, and heard to its end.
+            stop.cancel();
+            let Delegated { usage, .. } = work.await;
+            Delegated { answer: Err("the time for this task is over".to_owned()), usage }
+        }
+    }
 }
 
 #[cfg(test)]

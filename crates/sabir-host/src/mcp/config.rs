@@ -409,7 +409,8 @@ fn is_loopback(url: &Url) -> bool {
         || address.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
-const KEYS: &[&str] = &[
+/// What a section can say.
+pub(crate) const KEYS: &[&str] = &[
     "command",
     "env",
     "pass_env",

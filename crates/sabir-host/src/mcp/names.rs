@@ -25,7 +25,7 @@ pub(super) fn name_tools(server: &str, tools: &[&str]) -> Vec<String> {
 }
 
 /// The names that the tool may have: which of them, depends on the other tools of the server.
-pub fn possible_names(server: &str, tool: &str) -> Vec<String> {
+pub(crate) fn possible_names(server: &str, tool: &str) -> Vec<String> {
     let alone = name_tools(server, &[tool]);
     let hashed = hashed_name(&plain_name(server, tool), server, tool);
     alone.into_iter().chain([hashed]).collect()

@@ -17,6 +17,7 @@ use super::secret::Secret;
 use file::Entry;
 
 pub use error::ProviderError;
+pub(crate) use file::KEYS as PROVIDER_KEYS;
 pub use file::Providers;
 
 /// A provider that can be asked.
@@ -77,15 +78,15 @@ impl Provider {
 
     pub(super) fn checked_base_url(&self) -> Result<Url, ProviderError> {
         let url = Url::parse(&self.base_url).map_err(|error| self.bad_url(&error.to_string()))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(self.bad_url("it must begin with http:// or https://"));
-        }
+        // First: what is wrong beside that would show the address.
         if !url.username().is_empty() || url.password().is_some() {
             return Err(ProviderError::Url {
-                // The address would be shown.
                 base_url: "(not shown)".to_owned(),
                 reason: "a user or password cannot stand in it; use env_key or key_file".to_owned(),
             });
+        }
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(self.bad_url("it must begin with http:// or https://"));
         }
         let path = url.path().trim_end_matches('/');
         for tail in ["/responses", "/chat/completions"] {
@@ -97,13 +98,13 @@ impl Provider {
             self.key.is_some() || !self.headers.is_empty() || !self.query_params.is_empty();
         if url.scheme() == "http" && !is_loopback(&url) && carries_secrets && !self.allow_plain_http
         {
-            return Err(ProviderError::PlainHttp { base_url: self.base_url.clone() });
+            return Err(ProviderError::PlainHttp { base_url: shown(&self.base_url) });
         }
         Ok(url)
     }
 
     fn bad_url(&self, reason: &str) -> ProviderError {
-        ProviderError::Url { base_url: self.base_url.clone(), reason: reason.to_owned() }
+        ProviderError::Url { base_url: shown(&self.base_url), reason: reason.to_owned() }
     }
 
     /// `text` without anything secret that a server or a library may have put into it.
@@ -240,6 +241,16 @@ fn headers(
 
 fn secrets(table: &BTreeMap<String, String>) -> Vec<(String, Secret)> {
     table.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect()
+}
+
+/// An address as it may be shown: without what stands behind a question mark, and not at all where it
+/// may hold a name and a password.
+fn shown(base_url: &str) -> String {
+    match base_url.split(['?', '#']).next().unwrap_or_default() {
+        whole if whole.contains('@') => "(not shown)".to_owned(),
+        start if start.len() < base_url.len() => format!("{start}…"),
+        whole => whole.to_owned(),
+    }
 }
 
 fn same_origin(a: &str, b: &str) -> bool {

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure;
 use super::provider::Provider;
+use super::watched::Call;
 
 /// An answer on its way. It reads no further ahead than it is asked.
 pub struct ModelStream {
@@ -26,6 +27,7 @@ pub struct ModelStream {
     /// server's silence.
     waiting_since: Option<Instant>,
     bytes: u64,
+    call: Call,
 }
 
 enum State {
@@ -52,9 +54,11 @@ enum Step {
 impl ModelStream {
     pub(super) fn new(
         provider: Arc<Provider>,
+        model: &str,
         request: RequestBuilder,
         cancel: CancellationToken,
     ) -> Self {
+        let call = Call::begin(model, &provider.name);
         let sending = send(Arc::clone(&provider), request);
         Self {
             provider,
@@ -63,6 +67,7 @@ impl ModelStream {
             ready: Vec::new().into_iter(),
             waiting_since: None,
             bytes: 0,
+            call,
         }
     }
 
@@ -75,6 +80,7 @@ impl ModelStream {
                 return None;
             }
             if let Some(event) = self.ready.next() {
+                self.call.heard(&event);
                 return Some(self.without_secrets(event));
             }
             if matches!(self.state, State::Over) {

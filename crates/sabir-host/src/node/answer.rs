@@ -72,6 +72,11 @@ impl About {
         }
     }
 
+    /// As messages name it; none when it could not be read.
+    pub(super) fn kind_name(&self) -> Option<&'static str> {
+        self.kind.map(MessageType::wire_name)
+    }
+
     /// The task that it orders.
     pub(super) fn submitted(&self) -> Option<TaskKey> {
         let is_order = self.kind == Some(MessageType::TaskSubmit);

@@ -11,15 +11,16 @@ use sabir_ldp::{
 use sabir_policy::{ApprovalPolicy, SandboxMode, SandboxPolicy};
 use tokio::sync::Semaphore;
 
-use super::approvals::Approvals;
 use super::config::{AgentConfig, Evidence, NodeConfig, ProgramConfig, SkillConfig, SkillKind};
 use super::error::NodeError;
 use super::settings::NodeSettings;
 use super::skill::{Agent, Echo, Llmcp, LlmcpTask, Program, Skill};
 use crate::desk::Desk;
 use crate::engine::Engine;
+use crate::inbox::Inbox;
 use crate::process::Runner;
 use crate::sandbox::{Confinement, OwnState, temporary_folder};
+use crate::visits::TaskGate;
 
 /// What skills are made of.
 #[derive(Debug, Clone)]
@@ -32,7 +33,9 @@ pub struct SkillKit {
     /// Who does the work of agents, if this program was started with a model.
     pub engine: Option<Engine>,
     pub desk: Option<Desk>,
-    pub approvals: Approvals,
+    pub inbox: Inbox,
+    /// What is asked before pages are fetched for a task. Without it none are.
+    pub gate: Option<TaskGate>,
 }
 
 /// What a node is set up with beside its configuration.
@@ -56,18 +59,23 @@ impl NodeConfig {
         let trust = self.trust(surroundings.domains, environment)?;
         let card = self.card(trust.domain().clone(), surroundings)?;
         let mut settings = NodeSettings::new(card, trust);
-        let limits = &mut settings.limits;
-        limits.running = self.tasks_at_once.unwrap_or(limits.running);
-        limits.running_of_one = self.tasks_of_one.unwrap_or(limits.running_of_one);
-        limits.task_ms =
-            self.longest_task_secs.map_or(limits.task_ms, |secs| secs.saturating_mul(1000));
-        limits.session_budget = self.session_budget;
+        self.limit(&mut settings);
         let turns = Arc::new(Semaphore::new(self.programs_at_once));
         for skill in &self.skills {
             let done_by = make(skill, kit, &turns, environment)?;
             settings.skills.insert(skill.name.clone(), done_by);
         }
         Ok(settings)
+    }
+
+    /// How much is taken on.
+    pub(crate) fn limit(&self, settings: &mut NodeSettings) {
+        let limits = &mut settings.limits;
+        limits.running = self.tasks_at_once.unwrap_or(limits.running);
+        limits.running_of_one = self.tasks_of_one.unwrap_or(limits.running_of_one);
+        limits.task_ms =
+            self.longest_task_secs.map_or(limits.task_ms, |secs| secs.saturating_mul(1000));
+        limits.session_budget = self.session_budget;
     }
 
     /// Whom we know, and who has to sign.
@@ -224,8 +232,8 @@ fn make(
         SkillKind::Program(config) => Arc::new(program(config, kit, turns, environment)?),
         SkillKind::Agent(config) => {
             let engine = kit.engine.clone().ok_or_else(|| missing("a model: name a provider"))?;
-            let (configure, approvals) = (configure(config, kit), kit.approvals.clone());
-            Arc::new(Agent { engine, configure, approvals })
+            let (configure, inbox) = (configure(config, kit), kit.inbox.clone());
+            Arc::new(Agent { engine, configure, inbox, delegate: String::new() })
         }
         SkillKind::Llmcp(config) => {
             let desk = kit.desk.clone().ok_or_else(|| missing("a desk"))?;
@@ -252,33 +260,42 @@ fn program(
         env.push((name.clone(), value));
     }
     let cwd = folder(config.cwd.as_deref(), kit);
+    let sandbox = SandboxPolicy::of(config.sandbox.unwrap_or(SandboxMode::DangerFullAccess));
     let confinement = match config.sandbox {
         None => Confinement::FullAccess,
-        Some(mode) => {
-            let policy = SandboxPolicy { mode, ..SandboxPolicy::default() };
-            Confinement::of(&policy, &cwd, temporary_folder().as_deref(), &kit.own)
-        }
+        Some(_) => Confinement::of(&sandbox, &cwd, temporary_folder().as_deref(), &kit.own),
     };
     Ok(Program {
         argv: config.argv.clone(),
         cwd,
         env,
         confinement,
+        sandbox,
         runner: Arc::clone(&kit.runner),
         turns: Arc::clone(turns),
+        repeatable: config.repeatable,
     })
 }
 
 /// Without a word about it an agent may look at its folder and asks for everything else.
 fn configure(config: &AgentConfig, kit: &SkillKit) -> ConfigureSession {
     let mode = config.sandbox.unwrap_or(SandboxMode::ReadOnly);
+    configure_in(config, folder(config.cwd.as_deref(), kit), mode)
+}
+
+/// What each session of an agent begins with, that works in a folder.
+pub(crate) fn configure_in(
+    config: &AgentConfig,
+    cwd: PathBuf,
+    mode: SandboxMode,
+) -> ConfigureSession {
     ConfigureSession {
         model: config.model.clone(),
         provider: config
             .provider
             .clone()
             .map(|name| ProviderSettings { name: Some(name), ..ProviderSettings::default() }),
-        cwd: folder(config.cwd.as_deref(), kit).into_os_string().into_string().ok(),
+        cwd: cwd.into_os_string().into_string().ok(),
         approval_policy: Some(ApprovalPolicy::OnRequest),
         sandbox_policy: Some(SandboxPolicy { mode, ..SandboxPolicy::default() }),
         instructions: config.instructions.clone(),

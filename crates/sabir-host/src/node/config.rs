@@ -1,19 +1,26 @@
-//! The `[node]`, `[[skills]]`, `[[peers]]`, `[[callers]]`, `[[delegates]]` and `[tls]` sections of a
-//! configuration text, read once into checked types. It reads no file and no environment: a secret is the name of a
-//! variable here. Other sections of the text belong to others.
+//! The `[node]`, `[serve]`, `[crew]`, `[[skills]]`, `[[peers]]`, `[[callers]]`, `[[delegates]]`,
+//! `[tls]` and `[telemetry]` sections of a configuration text, read once into checked types. It reads no file and no
+//! environment: a secret is the name of a variable here. Other sections of the text belong to others.
 
+mod crew;
 mod error;
 mod people;
 mod section;
+mod serve;
 mod skills;
+mod telemetry;
 mod tls;
 
 use sabir_ldp::{Budget, DelegateId, PayloadMode};
+use sabir_telemetry::OtlpSettings;
 use toml::de::{DeTable, DeValue};
 
+pub use crew::{CrewConfig, ResearcherConfig};
 pub use error::NodeConfigError;
 pub use people::{CallerConfig, DelegateConfig, Evidence, PeerConfig};
+pub use serve::{ServeConfig, is_host_name};
 pub use skills::{AgentConfig, LlmcpConfig, ProgramConfig, SkillConfig, SkillKind};
+pub use telemetry::TelemetryConfig;
 pub use tls::{IdentityConfig, TlsConfig};
 
 use section::{Section, check_keys};
@@ -46,6 +53,8 @@ pub struct NodeConfig {
     /// What the tasks of one session may use up together.
     pub session_budget: Budget,
     pub skills: Vec<SkillConfig>,
+    pub serve: ServeConfig,
+    pub crew: CrewConfig,
     pub peers: Vec<PeerConfig>,
     pub callers: Vec<CallerConfig>,
     /// What we show to others when we ask them.
@@ -53,6 +62,8 @@ pub struct NodeConfig {
     pub tls: Option<TlsConfig>,
     /// Who we are to servers that ask for a certificate.
     pub identity: Option<IdentityConfig>,
+    /// What those who run it are told.
+    pub telemetry: TelemetryConfig,
 }
 
 impl Default for NodeConfig {
@@ -76,11 +87,14 @@ impl Default for NodeConfig {
             longest_task_secs: None,
             session_budget: Budget::default(),
             skills: Vec::new(),
+            serve: ServeConfig::default(),
+            crew: CrewConfig::default(),
             peers: Vec::new(),
             callers: Vec::new(),
             delegates: Vec::new(),
             tls: None,
             identity: None,
+            telemetry: TelemetryConfig::default(),
         }
     }
 }
@@ -130,9 +144,19 @@ impl NodeConfig {
                 }
             }
         }
+        if let Some(value) = table.remove("serve") {
+            config.serve = serve::read(Section::new("[serve]", value, serve::KEYS, text)?)?;
+        }
+        if let Some(value) = table.remove("crew") {
+            config.crew = crew::read(Section::new("[crew]", value, crew::KEYS, text)?)?;
+        }
         if let Some(value) = table.remove("tls") {
             let section = Section::new("[tls]", value, tls::KEYS, text)?;
             (config.tls, config.identity) = tls::read(section)?;
+        }
+        if let Some(value) = table.remove("telemetry") {
+            let section = Section::new("[telemetry]", value, telemetry::KEYS, text)?;
+            config.telemetry = telemetry::read(section)?;
         }
         Ok(config)
     }
@@ -148,6 +172,8 @@ impl NodeConfig {
         }
         names.extend(self.peers.iter().filter_map(|peer| peer.hmac_secret_env.clone()));
         names.extend(self.delegates.iter().filter_map(|delegate| delegate.token_env.clone()));
+        names.extend(self.telemetry.metrics_token_env.clone());
+        names.extend(OtlpSettings::secret_variables(&self.telemetry.traced));
         for skill in &self.skills {
             // What is handed to one program is not for the others.
             if let SkillKind::Program(program) = &skill.kind {
@@ -212,17 +238,38 @@ impl NodeConfig {
     }
 }
 
+/// The keys of each section that is read here, by the name that people write.
+pub(crate) const KEYS: &[(&str, &[&str])] = &[
+    ("", SECTIONS),
+    ("node", NODE_KEYS),
+    ("serve", serve::KEYS),
+    ("skills", skills::KEYS),
+    ("skills.agent", skills::AGENT_KEYS),
+    ("crew", crew::KEYS),
+    ("crew.researcher", crew::RESEARCHER_KEYS),
+    ("crew.coder", skills::AGENT_KEYS),
+    ("peers", people::PEER_KEYS),
+    ("callers", people::CALLER_KEYS),
+    ("delegates", people::DELEGATE_KEYS),
+    ("tls", tls::KEYS),
+    ("telemetry", telemetry::KEYS),
+];
+
 /// Also those that others read from the same file.
 const SECTIONS: &[&str] = &[
     "node",
+    "serve",
+    "crew",
     "skills",
     "peers",
     "callers",
     "delegates",
     "tls",
+    "telemetry",
     "default_provider",
     "providers",
     "mcp",
+    "policy",
 ];
 
 /// What says where one is and who. Whoever hands one of them on by name means no secret.

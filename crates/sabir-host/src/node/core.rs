@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sabir_ldp::{
     DelegateInput, IdentityCard, Moment, RequestId, SigningKey, SkillName, StopReason, TaskEvent,
-    TaskKey, Timestamp, Trust,
+    TaskKey, TaskOrder, Timestamp, Trust,
 };
 use sabir_store::{Batch, StoreError};
 use tokio::runtime::Handle;
@@ -19,6 +19,7 @@ use super::machine::{Effect, Machine, Turn, Waiter};
 use super::notary::Notary;
 use super::pins::Pins;
 use super::skill::Skill;
+use super::watched;
 use super::work::{Cause, Running};
 use crate::clock::now_ms;
 
@@ -34,6 +35,8 @@ pub(super) struct Core {
     pub(super) journal: Journal,
     pub(super) runtime: Handle,
     pub(super) running: Mutex<HashMap<TaskKey, Arc<Running>>>,
+    /// What the last end cut off and is to go on, until it does.
+    pub(super) again: Mutex<Vec<TaskOrder>>,
     /// Why nothing is taken any more.
     pub(super) closed: OnceLock<Closed>,
     /// The machine wants to be woken earlier than it said before.
@@ -85,6 +88,7 @@ pub(super) struct Parts {
     pub(super) patience: Duration,
     pub(super) journal: Journal,
     pub(super) machine: Machine,
+    pub(super) again: Vec<TaskOrder>,
 }
 
 impl Core {
@@ -100,6 +104,7 @@ impl Core {
             journal: parts.journal,
             runtime: Handle::current(),
             running: Mutex::default(),
+            again: Mutex::new(parts.again),
             closed: OnceLock::new(),
             wake: Notify::new(),
             machine: Mutex::new(parts.machine),
@@ -266,6 +271,7 @@ impl Core {
             return;
         }
         self.failure.notify_waiters();
+        watched::failed(self);
         let core = Arc::clone(self);
         // Not here: this may be the journal's own thread.
         self.runtime.spawn_blocking(move || {
@@ -337,7 +343,7 @@ impl Core {
             match effect {
                 Effect::Reply(reply, answer) => drop(reply.send(*answer)),
                 Effect::Admit(admitted) => drop(admitted.send(())),
-                Effect::Start(order) => self.begin(*order),
+                Effect::Start(order, trace) => self.begin(*order, trace),
                 Effect::Stop(key, why) => {
                     if let Some(running) = self.running().get(&key) {
                         running.stop(match why {

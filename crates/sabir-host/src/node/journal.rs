@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sabir_ldp::{DelegateLimits, Record, TaskEnded, TaskKey, TaskUpdated};
-use sabir_store::{Batch, Reader, Receipt, Rejected, Store, StoreError};
+use sabir_store::{Batch, JournalCounts, Reader, Receipt, Rejected, Store, StoreError};
 use tokio::sync::Semaphore;
 
 #[derive(Debug, Clone)]
@@ -28,6 +28,10 @@ impl Journal {
     pub(super) fn new(store: Store) -> Self {
         let readers = Readers { idle: Mutex::default(), turns: Arc::new(Semaphore::new(READERS)) };
         Self { store, readers: Arc::new(readers) }
+    }
+
+    pub(super) fn counts(&self) -> JournalCounts {
+        self.store.counts()
     }
 
     /// Hands both back when too much waits for the disk.

@@ -8,11 +8,13 @@ use sabir_ldp::{
     Delegate, DelegateInput, DelegateOutput, Moment, Record, RequestId, SkillName, StopReason,
     TaskEvent, TaskKey, TaskOrder, TaskUpdated, Timestamp,
 };
+use sabir_telemetry::TraceContext;
 use tokio::sync::oneshot;
 
 use super::answer::Answer;
 use super::skill::Skill;
 use super::topic::Topic;
+use super::watched;
 
 #[derive(Debug)]
 pub(super) struct Machine {
@@ -31,6 +33,8 @@ pub(super) struct Waiter {
     pub(super) reply: oneshot::Sender<Answer>,
     /// Told when the task may be followed.
     pub(super) admitted: Option<oneshot::Sender<()>>,
+    /// What its message is part of.
+    pub(super) trace: Option<TraceContext>,
 }
 
 /// What is to be done once the records of its turn are on disk.
@@ -38,7 +42,7 @@ pub(super) struct Waiter {
 pub(super) enum Effect {
     Reply(oneshot::Sender<Answer>, Box<Answer>),
     Admit(oneshot::Sender<()>),
-    Start(Box<TaskOrder>),
+    Start(Box<TaskOrder>, Option<TraceContext>),
     Stop(TaskKey, StopReason),
     Update(Arc<Topic>, Arc<TaskUpdated>),
     Recall(RequestId, TaskKey),
@@ -98,8 +102,10 @@ impl Machine {
             | DelegateInput::GiveUp { .. }
             | DelegateInput::Tick => None,
         };
+        // Who is answered waits no longer: what it was part of is asked for before.
+        let trace = asking.and_then(|request| self.waiting.get(&request)?.trace);
         self.delegate.handle(input, moment);
-        let mut turn = self.drain(skills, moment);
+        let mut turn = self.drain(skills, moment, trace);
         // A request that is neither refused nor answered waits for its task, or for the store.
         let recalls = |effect: &Effect| matches!(effect, Effect::Recall(..));
         if let Some(request) = asking
@@ -113,7 +119,12 @@ impl Machine {
     }
 
     /// Everything that the machine has put out.
-    pub(super) fn drain(&mut self, skills: &Skills, moment: &mut Moment) -> Turn {
+    pub(super) fn drain(
+        &mut self,
+        skills: &Skills,
+        moment: &mut Moment,
+        trace: Option<TraceContext>,
+    ) -> Turn {
         let mut turn = Turn::default();
         let mut is_refused = false;
         while let Some(output) = self.delegate.poll_output() {
@@ -129,6 +140,7 @@ impl Machine {
                     // their way hold the topic.
                     if let Record::Ended(ended) = &*record {
                         self.topics.remove(&ended.key);
+                        watched::ended(&ended.ending);
                     }
                     turn.records.push(*record);
                 }
@@ -141,10 +153,11 @@ impl Machine {
                 }
                 DelegateOutput::Start(order) => match at_once(&order, skills) {
                     Some(event) => {
+                        watched::done_at_once(&order);
                         let input = DelegateInput::Task { key: order.key, event };
                         self.delegate.handle(input, moment);
                     }
-                    None => turn.effects.push(Effect::Start(order)),
+                    None => turn.effects.push(Effect::Start(order, trace)),
                 },
                 DelegateOutput::Stop { key, why } => turn.effects.push(Effect::Stop(key, why)),
                 // Followers are told what was recorded, each in its own seal.

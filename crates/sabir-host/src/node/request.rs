@@ -5,9 +5,10 @@ use std::sync::{Arc, PoisonError};
 
 use sabir_ldp::{
     Body, Channel, Declined, DelegateInput, Means, PublicKey, Received, RequestId, Standing,
-    TaskKey, TrustFault, UnsignedRecord,
+    TaskKey, UnsignedRecord,
 };
 use sabir_store::peers::Pinning;
+use sabir_telemetry::current;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -15,6 +16,7 @@ use super::answer::{About, Answer, Voice, unavailable};
 use super::core::{Core, Room};
 use super::machine::{Machine, Waiter};
 use super::topic::Topic;
+use super::watched;
 
 /// A message that the machine was told, and whose answer is awaited. Dropping it hangs up.
 #[derive(Debug)]
@@ -65,16 +67,18 @@ impl Core {
         // An echo writes about what it is told, beside what it is told in. Nothing was taken in yet,
         // so that who is refused for want of room can come again.
         let room = self.room_in_time(Received::weight_of(text)).await;
-        let read = Received::read(text).map(Box::new);
-        let standing = read.as_ref().ok().map(|received| self.recognise(received, channel));
-        let about = read.as_ref().map(|received| About::of(received)).unwrap_or_default();
-        let voice = |machine: &Machine| match (&read, &standing) {
-            (Ok(received), Some(standing)) => {
+        let read = Received::read(text).map(|received| {
+            let standing = self.recognise(&received, channel);
+            (Box::new(received), standing)
+        });
+        let about = read.as_ref().map(|(received, _)| About::of(received)).unwrap_or_default();
+        let voice = |machine: &Machine| match &read {
+            Ok((received, standing)) => {
                 let standing = standing.as_ref().ok();
                 let seal = machine.delegate.seal_for(&received.envelope, standing);
                 Voice::to_sender(received, seal)
             }
-            (_, _) => Voice::to_nobody(),
+            Err(_) => Voice::to_nobody(),
         };
         let Some(room) = room.filter(|_| self.closed.get().is_none()) else {
             let voice = voice(&self.machine());
@@ -88,24 +92,18 @@ impl Core {
             }
             Wish::Answer => (None, None, None),
         };
-        let waiter = Waiter { reply, admitted: admitted.filter(|_| key.is_some()) };
-        let first_key = match &standing {
-            Some(Ok(Standing { means: Means::FirstUse(key), .. })) => Some(*key),
-            Some(_) | None => None,
+        let admitted = admitted.filter(|_| key.is_some());
+        let waiter = Waiter { reply, admitted, trace: current() };
+        let first_key = match &read {
+            Ok((_, Ok(Standing { means: Means::FirstUse(key), .. }))) => Some(*key),
+            Ok(_) | Err(_) => None,
         };
         let mut machine = self.machine();
         let voice = voice(&machine);
         let topic = key.as_ref().map(|key| machine.topic(key));
-        let input = |request| match (read, standing) {
-            (Ok(received), Some(standing)) => {
-                DelegateInput::Message { request, received, standing }
-            }
-            // A message that was read was looked at.
-            (Ok(received), None) => {
-                let standing = Err(TrustFault::NothingShown.into());
-                DelegateInput::Message { request, received, standing }
-            }
-            (Err(malformed), _) => DelegateInput::Malformed { request, malformed },
+        let input = |request| match read {
+            Ok((received, standing)) => DelegateInput::Message { request, received, standing },
+            Err(malformed) => DelegateInput::Malformed { request, malformed },
         };
         let Some(id) = self.turn_for(machine, room, waiter, input) else {
             return Err(self.refuse(&voice, &about));
@@ -142,6 +140,7 @@ impl Core {
     fn say_no(self: &Arc<Self>, voice: &Voice, about: &About, why: &str) -> String {
         let Some(mut moment) = self.moment() else { return String::new() };
         let error = unavailable(why);
+        watched::refused(about, &error.code);
         self.with_pen(|pen| pen.write_failure(voice, about, error, &mut moment))
     }
 
@@ -193,6 +192,7 @@ impl Request {
     /// Signs an answer. A key that came first is tied to its sender before it is answered, and only
     /// when the machine let the message pass.
     pub(super) async fn write(&mut self, mut answer: Answer) -> String {
+        watched::answered(&self.about, &answer);
         let is_welcome = matches!(answer.envelope.body, Body::CapabilityManifest(_));
         if let Some(key) = self.first_key.take().filter(|_| is_welcome)
             && let Some(owner) = self.about.from.clone()
@@ -351,7 +351,7 @@ mod tests {
         let room = node.0.room_for(0).await.unwrap();
         node.0.closed.set(Closed::Failed("the disk is full".to_owned())).unwrap();
         let (reply, _answer) = oneshot::channel();
-        let waiter = Waiter { reply, admitted: None };
+        let waiter = Waiter { reply, admitted: None, trace: None };
         let input = |_| DelegateInput::Tick;
         assert_eq!(node.0.turn_for(node.0.machine(), room, waiter, input), None);
         assert_eq!(node.0.machine().waiting.len(), 0);

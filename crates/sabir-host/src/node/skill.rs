@@ -2,15 +2,17 @@
 //! comes of it; it knows no session, no message and no journal.
 
 mod agent;
+mod blocker;
 mod echo;
-mod llmcp;
+pub(crate) mod llmcp;
 mod program;
-mod words;
+pub(crate) mod words;
 
 use std::fmt;
 
 use futures_util::future::BoxFuture;
 use sabir_ldp::{Finished, LdpError, Refusal, TaskEvent, TaskOrder, Usage, canonical_value};
+use sabir_policy::{Bounds, UnreadableBounds};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -36,6 +38,12 @@ pub trait Skill: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Whether a task that was cut off by the end of the node is started once more by the next start.
+    /// Whoever says so knows from the order that it was, and does nothing twice that must not be.
+    fn lasts(&self) -> bool {
+        false
+    }
+
     /// Does the task. It ends soon after `news` says stop, with what there was.
     fn run(&self, order: TaskOrder, news: News) -> BoxFuture<'static, Result<Finished, Broken>>;
 }
@@ -53,6 +61,15 @@ impl Broken {
         let error = Box::new(Refusal::TaskFailed.error(why));
         Self { error, usage: Usage::default() }
     }
+}
+
+/// What whoever handed the task on may do itself, if it is an agent of this node. What cannot be read
+/// is no permission.
+pub(crate) fn bounds_of(order: &TaskOrder) -> Result<Vec<Bounds>, Broken> {
+    let constraints = order.contract.as_ref().map(|it| it.policy.safety_constraints.as_slice());
+    Bounds::of_constraints(constraints.unwrap_or_default()).map_err(|UnreadableBounds| {
+        Broken::new("its contract says what the agent that asks may do, and that cannot be read")
+    })
 }
 
 /// The line between a task that runs and the node.

@@ -4,7 +4,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use sabir_ldp::{Finished, Refusal, TaskEvent, TaskOrder};
+use sabir_ldp::{Finished, Refusal, SkillName, TaskEvent, TaskKey, TaskOrder};
+use sabir_telemetry::{TraceContext, current, within};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
@@ -13,9 +14,13 @@ use tokio_util::sync::CancellationToken;
 use super::core::Core;
 use super::criteria::unmet;
 use super::skill::{Broken, News, signable};
+use super::watched::Watched;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Running {
+    pub(super) skill: SkillName,
+    /// The next start goes on with it.
+    pub(super) lasts: bool,
     stop: CancellationToken,
     cause: OnceLock<Cause>,
     /// Set when nothing of it is left.
@@ -34,6 +39,11 @@ pub(super) enum Cause {
 }
 
 impl Running {
+    fn new(skill: SkillName, lasts: bool) -> Self {
+        let (stop, over) = (CancellationToken::new(), CancellationToken::new());
+        Self { skill, lasts, stop, cause: OnceLock::new(), over }
+    }
+
     pub(super) fn stop(&self, cause: Cause) {
         // The first reason is the one that it is told for.
         let _ = self.cause.set(cause);
@@ -43,17 +53,32 @@ impl Running {
 
 impl Core {
     /// Starts a task that was ordered.
-    pub(super) fn begin(self: &Arc<Self>, order: TaskOrder) {
-        let running = Arc::new(Running::default());
+    pub(super) fn begin(self: &Arc<Self>, order: TaskOrder, trace: Option<TraceContext>) {
+        let lasts = self.skills.get(&order.skill).is_some_and(|skill| skill.lasts());
+        let running = Arc::new(Running::new(order.skill.clone(), lasts));
         self.running().insert(order.key.clone(), Arc::clone(&running));
         if self.closed.get().is_some() {
             running.stop(Cause::Shutdown);
         }
         let core = Arc::clone(self);
-        self.runtime.spawn(async move { core.work(order, running).await });
+        self.runtime.spawn(async move {
+            let mut watched = Watched::begin(&order, &core.card.delegate_id, trace);
+            let (key, context) = (order.key.clone(), watched.context());
+            let work = async {
+                watched.started();
+                if let Some(event) = core.work(order, &running).await {
+                    watched.over(&event);
+                    core.tell(&key, event).await;
+                }
+            };
+            within(context, work).await;
+            core.running().remove(&key);
+            running.over.cancel();
+        });
     }
 
-    async fn work(self: Arc<Self>, order: TaskOrder, running: Arc<Running>) {
+    /// Does a task, and says what came of it. Nothing did where the next start goes on with it.
+    async fn work(self: &Arc<Self>, order: TaskOrder, running: &Running) -> Option<TaskEvent> {
         let key = order.key.clone();
         let criteria = order.contract.as_ref().map(|contract| contract.success_criteria.clone());
         let done = match self.skills.get(&order.skill) {
@@ -61,7 +86,7 @@ impl Core {
             Some(skill) => {
                 let (news, heard) = News::new(running.stop.clone());
                 // In a task of its own: what panics there fails there.
-                let doing = tokio::spawn(skill.run(order, news));
+                let doing = tokio::spawn(within(current(), skill.run(order, news)));
                 self.watch(&key, doing, heard, &running.stop).await
             }
             None => Err(Broken::new("this node does not know how to do it")),
@@ -73,25 +98,24 @@ impl Core {
                 TaskEvent::Failed { error: *error, usage }
             }
         };
-        let event = match (running.cause.get(), event) {
+        match (running.cause.get(), event) {
+            // The journal has it as one that runs, and so the next start finds it.
+            (Some(Cause::Shutdown), TaskEvent::Failed { .. }) if running.lasts => None,
             (Some(Cause::Shutdown), TaskEvent::Failed { error, usage }) => {
                 let mut interrupted = Refusal::Interrupted
                     .error("the node was stopped while the task ran, and ended it");
                 interrupted.retryable = true;
                 interrupted.partial_output = error.partial_output;
-                TaskEvent::Failed { error: interrupted, usage }
+                Some(TaskEvent::Failed { error: interrupted, usage })
             }
-            (_, event) => event,
-        };
-        self.tell(&key, event).await;
-        self.running().remove(&key);
-        running.over.cancel();
+            (_, event) => Some(event),
+        }
     }
 
     /// Passes on what a task tells, until it is done.
     async fn watch(
         self: &Arc<Self>,
-        key: &sabir_ldp::TaskKey,
+        key: &TaskKey,
         mut doing: JoinHandle<Result<Finished, Broken>>,
         mut heard: mpsc::Receiver<TaskEvent>,
         stop: &CancellationToken,

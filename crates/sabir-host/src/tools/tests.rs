@@ -41,6 +41,25 @@ fn a_file_with_a_key_is_neither_read_nor_searched() {
     assert_eq!(search(look, &at_it).unwrap(), "no line matches\n");
 }
 
+/// Also one that came after the folder was named, and under another name.
+#[test]
+fn a_folder_of_secrets_is_neither_read_nor_searched() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let key_files = KeyFiles::new([at("hooks")]);
+    std::fs::create_dir(at("hooks")).unwrap();
+    std::fs::write(at("hooks/order-1.json"), "sk-1234\n").unwrap();
+    std::fs::write(at("plain"), "sk-none\n").unwrap();
+    std::fs::hard_link(at("hooks/order-1.json"), at("hard")).unwrap();
+    std::os::unix::fs::symlink("hooks/order-1.json", at("soft")).unwrap();
+    let look = look(folder.path(), &key_files);
+    for name in ["hooks/order-1.json", "hard", "soft"] {
+        let words = read_file(look, &read(name)).unwrap_err();
+        assert!(words.contains("hidden") && !words.contains("sk-"), "{words}");
+    }
+    assert_eq!(search(look, &find("sk-")).unwrap(), "plain:1:sk-none\n");
+}
+
 #[test]
 fn a_pipe_is_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,6 +7,7 @@
 
 mod agents;
 mod config;
+mod crew;
 mod desk;
 #[path = "../it/mcp/helper.rs"]
 mod helper;

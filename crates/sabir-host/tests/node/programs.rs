@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sabir_host::process::Runner;
 use sabir_host::sandbox::{Confinement, LayerChoice};
 use sabir_host::{Program, Skill};
+use sabir_policy::{SandboxMode, SandboxPolicy};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -99,8 +100,10 @@ async fn a_withheld_variable_does_not_reach_a_program() {
             cwd: "/tmp".into(),
             env,
             confinement: Confinement::FullAccess,
+            sandbox: SandboxPolicy::of(SandboxMode::DangerFullAccess),
             runner: Arc::new(runner.withholding([name.to_owned()])),
             turns: Arc::new(Semaphore::new(1)),
+            repeatable: false,
         })
     };
     let given = with(vec![(name.to_owned(), "given".to_owned())]);

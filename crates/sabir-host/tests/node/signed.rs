@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use sabir_host::OwnIds;
 use sabir_ldp::{
     Channel, ExchangeId, Initiator, InitiatorInput, InitiatorOutput, InitiatorSettings, KeyBytes,
     Moment, Origin, Payload, PayloadMode, Received, Recipient, SignaturePolicy, SigningKey,
@@ -122,6 +123,39 @@ async fn a_key_of_first_use_is_kept_and_another_is_not_believed() {
     again.drive(&world, InitiatorInput::Begin).await;
     again.submit(&world, "t-1", json!(1)).await;
     assert_eq!(again.done["t-1"], Ok(json!(1)), "{:?}", again.ended);
+}
+
+/// LD-N24: a stranger that comes first does not come as one of ours, whatever an older program kept.
+#[tokio::test(flavor = "multi_thread")]
+async fn ids_of_ours_belong_to_our_keys_from_the_first_start_on() {
+    let names =
+        ["", ":caller", "-researcher", "-coder", "-linguist"].map(|it| format!("{NODE}{it}"));
+    let home = Arc::new(tempfile::tempdir().unwrap());
+    let peers = Peers::open(home.path()).unwrap();
+    let thief = SigningKey::from_seed(&[10; 32]).public_key();
+    peers.pin(&id(&names[2]), &thief, "its first HELLO to this node", 1).unwrap();
+    let own = OwnIds::of_home(home.path(), &id(NODE), key().public_key()).unwrap();
+    own.keep(&peers, "http://127.0.0.1:7420").unwrap();
+    let mut settings = settings(&[echo()]);
+    own.tie(&mut settings.trust).unwrap();
+    let world = World::at(home, settings).await;
+    for name in &names {
+        let mut stranger = Client::new(name, 10);
+        stranger.drive(&world, InitiatorInput::Begin).await;
+        assert!(stranger.ended.is_some(), "{name}");
+        let pinned = peers.pinned_key(&id(name)).unwrap().unwrap();
+        assert_ne!(pinned.key, thief, "{name}");
+    }
+    // Somebody else's name is as free as ever, and ours are ours.
+    let mut other = Client::new(&format!("{NODE}-clerk"), 10);
+    other.drive(&world, InitiatorInput::Begin).await;
+    assert_eq!(other.ended, None);
+    let mut caller = Client::new(&names[1], 7);
+    caller.drive(&world, InitiatorInput::Begin).await;
+    caller.submit(&world, "t-1", json!("ours")).await;
+    assert_eq!(caller.done["t-1"], Ok(json!("ours")), "{:?}", caller.ended);
+    let known = OwnIds::known(world.home.path(), &id(NODE), key().public_key()).unwrap();
+    assert_eq!(format!("{known:?}"), format!("{own:?}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

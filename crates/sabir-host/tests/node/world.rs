@@ -13,6 +13,7 @@ use sabir_ldp::{
     Channel, DelegateId, IdentityCard, Origin, SignaturePolicy, SigningKey, SkillName, Timestamp,
     Trust, TrustDomain,
 };
+use sabir_policy::{SandboxMode, SandboxPolicy};
 use sabir_store::peers::Peers;
 use sabir_store::{Options, Reader, Store};
 use serde_json::{Value, json};
@@ -41,8 +42,10 @@ pub(crate) fn program(argv: &[&str]) -> Arc<dyn Skill> {
         cwd: "/".into(),
         env: Vec::new(),
         confinement: Confinement::FullAccess,
+        sandbox: SandboxPolicy::of(SandboxMode::DangerFullAccess),
         runner: Arc::new(Runner::new(crate::helper::path(), LayerChoice::None)),
         turns: Arc::new(Semaphore::new(64)),
+        repeatable: false,
     })
 }
 

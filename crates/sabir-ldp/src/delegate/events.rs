@@ -117,7 +117,7 @@ impl Delegate {
         running.message.clone_from(&message);
         running.progress = progress;
         let body = running.update();
-        let Some(asker) = running.sender.clone() else { return };
+        let sender = running.sender.clone();
         let updated = TaskUpdated {
             key: key.clone(),
             seq: running.seq,
@@ -128,6 +128,8 @@ impl Delegate {
         };
         let seq = updated.seq;
         self.record(Record::Updated(Box::new(updated)));
+        // After a restart nobody is known to whom it could be sent; who follows reads the records.
+        let Some(asker) = sender else { return };
         let envelope = Box::new(self.envelope(&asker, body, moment));
         self.outputs.push_back(Output::Update {
             key: key.clone(),

@@ -58,6 +58,18 @@ pub struct TaskOrder {
     pub delegation_path: Vec<DelegateId>,
     /// When it will be stopped.
     pub deadline: Timestamp,
+    /// When it was begun. Together with the key, a name that no other task has.
+    pub started_at: Timestamp,
+    pub start: TaskStart,
+}
+
+/// Whether a task was begun before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskStart {
+    First,
+    /// The node stopped or died while it ran, and nobody knows how far it came.
+    Again,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

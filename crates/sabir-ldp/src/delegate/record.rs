@@ -3,13 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use super::Usage;
 use crate::contract::Contract;
 use crate::envelope::{Body, Failure, MessageType, Outcome, TaskState};
 use crate::error::LdpError;
-use crate::id::{DelegateId, MessageId, SessionId, SkillName, TaskId};
+use crate::id::{DelegateId, MessageId, SessionId, SkillName, TaskId, hash_of_named};
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
 use crate::replay::ReplayRecord;
@@ -28,13 +27,9 @@ pub struct TaskKey {
 impl TaskKey {
     /// Stands for the key where there are many: two keys that share it are taken for known, and looked
     /// up.
-    pub fn mark(&self) -> u64 {
-        let mut hash = Sha256::new();
-        hash.update((self.owner.as_str().len() as u64).to_be_bytes());
-        hash.update(self.owner.as_str());
-        hash.update(self.id.as_str());
-        let hash: [u8; 32] = hash.finalize().into();
-        hash[..8].iter().fold(0, |mark, byte| mark << 8 | u64::from(*byte))
+    pub fn trace(&self) -> u64 {
+        let hash = hash_of_named(&self.owner, self.id.as_str());
+        hash[..8].iter().fold(0, |trace, byte| trace << 8 | u64::from(*byte))
     }
 }
 
@@ -77,9 +72,9 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown: Option<Mark>,
     },
-    /// Written by a snapshot only: the marks of tasks that finished before those.
+    /// Written by a snapshot only: the traces of tasks that finished before those.
     Faded {
-        marks: Vec<u64>,
+        traces: Vec<u64>,
     },
     /// Written by a snapshot only: there are finished tasks that the records do not name.
     Forgot,
@@ -135,6 +130,9 @@ pub struct TaskStarted {
     pub authentication: Authentication,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Mark>,
+    /// What it is to be done with, where it may have to be started once more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
     pub at: Timestamp,
 }
 

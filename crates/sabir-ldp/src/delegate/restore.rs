@@ -4,14 +4,16 @@ use super::claim::Claim;
 use super::record::{Ending, Record, Seen, TaskKey, TaskUpdated};
 use super::sessions::{Past, SessionState};
 use super::tasks::{Known, Running};
-use super::{Delegate, DelegateSettings};
+use super::{Delegate, DelegateSettings, Output, TaskOrder, TaskStart};
 use crate::error::Refusal;
 use crate::moment::Moment;
+use crate::payload::Payload;
 use crate::replay::ReplayWindow;
 
 impl Delegate {
     /// The delegate that wrote these records, in their order. What ran when they end was interrupted:
-    /// that comes out as records, which are to be stored before anything else is handled.
+    /// that comes out as records, which are to be stored before anything else is handled, and for tasks
+    /// that last as orders to start them once more.
     pub fn restore(
         settings: DelegateSettings,
         records: impl IntoIterator<Item = Record>,
@@ -38,6 +40,10 @@ impl Delegate {
             .map(|running| running.started.key.clone())
             .collect();
         for key in cut_off {
+            if let Some(order) = delegate.order_again(&key) {
+                delegate.outputs.push_back(Output::Start(Box::new(order)));
+                continue;
+            }
             let mut error = Refusal::Interrupted
                 .error("the node stopped while the task ran; nobody knows how far it came");
             // Under another id, by a caller who knows that it may have been done already.
@@ -45,6 +51,30 @@ impl Delegate {
             delegate.end_task(&key, Ending::Failed(error), moment);
         }
         delegate
+    }
+
+    /// The order of a task that lasts, as it was given.
+    fn order_again(&self, key: &TaskKey) -> Option<TaskOrder> {
+        let started = &self.tasks.running_ref(key)?.started;
+        if !self.settings.lasting.contains(&started.skill) {
+            return None;
+        }
+        // What cannot be read any more cannot be done any more.
+        let payload = Payload::check(started.mode, started.input.as_ref()?).ok()?;
+        let session = self.sessions.find(&started.session)?;
+        Some(TaskOrder {
+            key: key.clone(),
+            session: started.session.clone(),
+            skill: started.skill.clone(),
+            mode: started.mode,
+            payload,
+            contract: started.contract.clone(),
+            history: session.history.iter().cloned().collect(),
+            delegation_path: started.delegation_path.clone(),
+            deadline: started.deadline,
+            started_at: started.at,
+            start: TaskStart::Again,
+        })
     }
 
     /// Records that restore to what this delegate is now, without its past.
@@ -66,11 +96,11 @@ impl Delegate {
                 records.push(Record::Suspended { session: id.clone(), at });
             }
         }
-        let marks = self.tasks.all_faded();
+        let traces = self.tasks.all_faded();
         if self.tasks.has_forgotten() {
             records.push(Record::Forgot);
-        } else if !marks.is_empty() {
-            records.push(Record::Faded { marks });
+        } else if !traces.is_empty() {
+            records.push(Record::Faded { traces });
         }
         for (key, Known { digest, claim }) in self.tasks.all_ended() {
             let Claim { authentication, shown } = claim;
@@ -149,8 +179,8 @@ impl Delegate {
                 let claim = Claim { authentication, shown };
                 self.tasks.know(key, Known { digest, claim }, limits);
             }
-            Record::Faded { marks } => {
-                marks.into_iter().for_each(|mark| self.tasks.fade(mark, limits));
+            Record::Faded { traces } => {
+                traces.into_iter().for_each(|trace| self.tasks.fade(trace, limits));
             }
             Record::Forgot => self.tasks.forget(),
             // What these say is kept for people, or was counted before.

@@ -1,8 +1,11 @@
 //! What a delegate is set to: its card, whom it trusts, and how much it takes on. The numbers are
 //! defaults for one node on one machine; none of them is on the wire.
 
+use std::collections::BTreeSet;
+
 use crate::card::IdentityCard;
 use crate::contract::Budget;
+use crate::id::SkillName;
 use crate::replay::ReplayLimits;
 use crate::route::PathLimits;
 use crate::trust::Trust;
@@ -14,6 +17,9 @@ pub struct DelegateSettings {
     pub trust: Trust,
     pub replay: ReplayLimits,
     pub limits: DelegateLimits,
+    /// Skills whose tasks go on after a restart: they are started once more, and who does them knows
+    /// how. Tasks of others end with INTERRUPTED.
+    pub lasting: BTreeSet<SkillName>,
 }
 
 /// How much a delegate takes on. What is beyond is refused with `LIMIT_REACHED`.
@@ -42,7 +48,7 @@ pub struct DelegateLimits {
     pub waiting_for_one: usize,
     /// Finished tasks that are known without a look into the store.
     pub finished: usize,
-    /// Tasks that finished before those, known by a mark: an id without one is new, and is not looked
+    /// Tasks that finished before those, known by a trace: an id without one is new, and is not looked
     /// for in the store.
     pub faded: usize,
     /// Earlier tasks of the session that an order names.
@@ -79,7 +85,7 @@ impl Default for DelegateLimits {
             waiting_for_one: 16,
             // About 20 MB of ids and digests.
             finished: 100_000,
-            // About 20 MB of marks.
+            // About 20 MB of traces.
             faded: 1_000_000,
             history: 32,
             path: PathLimits::default(),

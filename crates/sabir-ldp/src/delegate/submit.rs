@@ -8,7 +8,7 @@ use super::message::Admitted;
 use super::record::{Record, TaskDigest, TaskKey, TaskStarted};
 use super::sessions::SessionState;
 use super::tasks::{Looking, Running, Task};
-use super::{Declined, Delegate, Output, Recall, TaskOrder};
+use super::{Declined, Delegate, Output, Recall, TaskOrder, TaskStart};
 use crate::canonical::canonical_value;
 use crate::contract::{Contract, Violation};
 use crate::envelope::Submission;
@@ -63,6 +63,11 @@ impl Delegate {
             deadline,
             authentication,
             shown,
+            input: self
+                .settings
+                .lasting
+                .contains(&submission.skill)
+                .then(|| submission.input.clone()),
             at: self.now,
         };
         let order = TaskOrder {
@@ -75,6 +80,8 @@ impl Delegate {
             history: session.history.iter().cloned().collect(),
             delegation_path: path,
             deadline,
+            started_at: self.now,
+            start: TaskStart::First,
         };
         let askers = vec![asker.clone()];
         self.tasks.wait(asker.request, key.clone());
@@ -129,7 +136,13 @@ impl Delegate {
         if self.settings.card.capability(skill.as_str()).is_some() {
             return Ok(());
         }
-        Err(Refusal::SkillNotFound.because(format!("this delegate does not offer {skill}")))
+        let card = &self.settings.card;
+        let mut why = format!("this delegate does not offer {skill}");
+        // One that offers nothing says on its card what it lacks.
+        if let (true, Some(described)) = (card.capabilities.is_empty(), &card.description) {
+            why = format!("{why}: {described}");
+        }
+        Err(Refusal::SkillNotFound.because(why))
     }
 
     /// Reads the input in the mode that the envelope names. If it does not fit, the session goes on

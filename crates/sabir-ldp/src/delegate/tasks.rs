@@ -166,9 +166,9 @@ pub(super) struct Tasks {
     known: HashMap<TaskKey, Task>,
     /// Those that ended, oldest first.
     ended: VecDeque<TaskKey>,
-    /// The marks of those that ended before them.
+    /// The traces of those that ended before them.
     faded: HashSet<u64>,
-    /// Some that ended are not known here any more, not even by a mark, so that an unknown id says
+    /// Some that ended are not known here any more, not even by a trace, so that an unknown id says
     /// nothing.
     forgot: bool,
     /// How many run, of each owner; looking counts as running.
@@ -202,6 +202,13 @@ impl Load {
 impl Tasks {
     pub(super) fn find(&self, key: &TaskKey) -> Option<&Task> {
         self.known.get(key)
+    }
+
+    pub(super) fn running_ref(&self, key: &TaskKey) -> Option<&Running> {
+        match self.known.get(key)? {
+            Task::Running(running) => Some(running),
+            Task::Looking(_) | Task::Ended(_) => None,
+        }
     }
 
     pub(super) fn running_mut(&mut self, key: &TaskKey) -> Option<&mut Running> {
@@ -269,17 +276,17 @@ impl Tasks {
         while self.ended.len() > limits.finished {
             let Some(oldest) = self.ended.pop_front() else { return };
             self.known.remove(&oldest);
-            self.fade(oldest.mark(), limits);
+            self.fade(oldest.trace(), limits);
         }
     }
 
-    /// A task that is known by its mark alone. With too many of them none is, and the store is asked
+    /// A task that is known by its trace alone. With too many of them none is, and the store is asked
     /// about every id that is new.
-    pub(super) fn fade(&mut self, mark: u64, limits: &DelegateLimits) {
+    pub(super) fn fade(&mut self, trace: u64, limits: &DelegateLimits) {
         if self.forgot {
             return;
         }
-        self.faded.insert(mark);
+        self.faded.insert(trace);
         if self.faded.len() > limits.faded {
             self.forget();
         }
@@ -294,16 +301,16 @@ impl Tasks {
         self.forgot
     }
 
-    /// The marks of tasks that are known by them alone, in order.
+    /// The traces of tasks that are known by them alone, in order.
     pub(super) fn all_faded(&self) -> Vec<u64> {
-        let mut marks: Vec<u64> = self.faded.iter().copied().collect();
-        marks.sort_unstable();
-        marks
+        let mut traces: Vec<u64> = self.faded.iter().copied().collect();
+        traces.sort_unstable();
+        traces
     }
 
     /// Whether the store may know a task that is not known here.
     pub(super) fn may_be_stored(&self, key: &TaskKey) -> bool {
-        self.forgot || (!self.faded.is_empty() && self.faded.contains(&key.mark()))
+        self.forgot || (!self.faded.is_empty() && self.faded.contains(&key.trace()))
     }
 
     /// Wakes the machine for this task then, and not before.

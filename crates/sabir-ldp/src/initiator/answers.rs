@@ -9,7 +9,7 @@ use crate::error::{LdpError, Refusal};
 use crate::id::TaskId;
 use crate::mode::PayloadMode;
 use crate::moment::Moment;
-use crate::replay::{ReplayLimits, ReplayWindow};
+use crate::replay::ReplayLimits;
 use crate::trust::Standing;
 
 impl Initiator {
@@ -83,8 +83,8 @@ impl Initiator {
         if matches!(received.envelope.body, Body::TaskUpdate(_)) {
             return Ok(());
         }
-        let window = ReplayWindow::new(ReplayLimits::default());
-        let checked = window.check_time(received.envelope.timestamp.at, self.now);
+        let sent_at = received.envelope.timestamp.at;
+        let checked = ReplayLimits::default().check_time(sent_at, self.now);
         checked.map_err(|fault| fault.refusal().because(fault.to_string()))
     }
 

@@ -25,6 +25,8 @@ pub enum Input {
     Cancel {
         task: TaskId,
     },
+    /// A task that the delegate may have from before: it is told to cancel it, and is not sent it.
+    Withdraw(Box<TaskRequest>),
     /// The answer to a message, and how its sender was authenticated.
     Received {
         exchange: ExchangeId,

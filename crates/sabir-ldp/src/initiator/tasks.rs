@@ -20,6 +20,7 @@ pub(super) struct Task {
     /// How often the session rested when it came.
     pub(super) rested: u32,
     cancelling: bool,
+    wish: Wish,
     polls: u32,
     /// The number of the last update that was told.
     told: u64,
@@ -31,6 +32,14 @@ pub(super) struct Task {
     may_run: bool,
 }
 
+/// What the delegate is wanted to do with a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    Done,
+    /// It may have it already, and is to leave it.
+    Undone,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TaskPhase {
     /// For the session.
@@ -40,7 +49,7 @@ pub(super) enum TaskPhase {
 }
 
 impl Initiator {
-    pub(super) fn submit(&mut self, request: TaskRequest, moment: &mut Moment) {
+    pub(super) fn submit(&mut self, request: TaskRequest, wish: Wish, moment: &mut Moment) {
         let task = request.task_id.clone();
         if self.tasks.contains_key(&task) {
             // It is under way, and will be reported.
@@ -64,7 +73,8 @@ impl Initiator {
             phase: TaskPhase::Waiting,
             reopened: false,
             rested: 0,
-            cancelling: false,
+            cancelling: wish == Wish::Undone,
+            wish,
             polls: 0,
             told: 0,
             is_moving: false,
@@ -83,6 +93,10 @@ impl Initiator {
             waiting.phase = TaskPhase::Waiting;
             return;
         };
+        if waiting.wish == Wish::Undone {
+            waiting.phase = TaskPhase::Under;
+            return self.send_cancel(task, attempt, moment);
+        }
         if waiting.may_run && !resubmits {
             waiting.phase = TaskPhase::Under;
             return self.poll(task, attempt, moment);
@@ -267,6 +281,8 @@ impl Initiator {
 }
 
 fn interrupted(why: &LdpError) -> LdpError {
-    let LdpError { code, message, .. } = why;
-    Refusal::Interrupted.error(format!("it was sent, and may have been done ({code}: {message})"))
+    let LdpError { code, message, category, .. } = why;
+    let words = format!("it was sent, and may have been done ({code}: {message})");
+    // Where the way failed, it is not the delegate's word that it was cut short.
+    LdpError { category: *category, ..Refusal::Interrupted.error(words) }
 }

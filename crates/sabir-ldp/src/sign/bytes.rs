@@ -11,10 +11,8 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::envelope::Algorithm;
-use super::reference::{string_of_received, string_of_value, string_of_wire};
-use crate::canonical::{
-    NotCanonical, canonical_text_without, canonical_value_without, canonical_wire_without,
-};
+use super::reference::{string_of_received, string_of_wire};
+use crate::canonical::{NotCanonical, canonical_text_without, canonical_wire_without};
 use crate::wire::Wire;
 
 /// What is signed when an envelope is signed. The session's keys depend on the bytes of two of them.
@@ -35,10 +33,7 @@ impl SigningBytes {
 
     /// Of an envelope that we are about to send.
     pub fn of_value(algorithm: Algorithm, envelope: &Value) -> Result<Self, NotCanonical> {
-        if !algorithm.is_native() {
-            return Ok(Self(string_of_value(envelope).into_bytes()));
-        }
-        Ok(Self::of_canonical(algorithm, &canonical_value_without(envelope, SIGNATURE_KEY)?))
+        Self::of_wire(algorithm, &envelope.into())
     }
 
     /// The same of one that is not put together yet.

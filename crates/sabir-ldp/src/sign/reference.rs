@@ -9,7 +9,6 @@ use std::borrow::Cow;
 use std::fmt;
 
 use sabir_base::json::{JsonKind, JsonValue};
-use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::key::WrongSignature;
@@ -49,19 +48,8 @@ pub(super) fn string_of_received(envelope: JsonValue<'_>) -> String {
 }
 
 /// What the reference signs of an envelope that we are about to send.
-pub(super) fn string_of_value(envelope: &Value) -> String {
-    string_of(|path| {
-        let value = path.iter().try_fold(envelope, |value, key| value.get(key))?;
-        value.as_str().map(Cow::Borrowed)
-    })
-}
-
-/// The same before it is put together.
 pub(super) fn string_of_wire(envelope: &Wire<'_>) -> String {
-    string_of(|path| {
-        let value = path.iter().try_fold(envelope, |value, key| value.get(key))?;
-        value.as_str().map(Cow::Borrowed)
-    })
+    string_of(|path| envelope.text_at(path).map(Cow::Borrowed))
 }
 
 /// Whether the string of a received envelope could be that of another: a field holds the separator. Of
@@ -106,6 +94,7 @@ const COVERED: [&str; 5] = ["from", "to", "session_id", "timestamp", "message_id
 #[cfg(test)]
 mod tests {
     use sabir_base::json::Json;
+    use serde_json::Value;
 
     use super::*;
 
@@ -115,7 +104,8 @@ mod tests {
                 "timestamp":"2026-03-15T12:00:00+00:00","nonce":{nonce},"body":{body}}}"#
         );
         let string = string_of_received(Json::read(&text, 9).unwrap().top());
-        assert_eq!(string_of_value(&serde_json::from_str(&text).unwrap()), string);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(string_of_wire(&value.into()), string);
         let secret = SharedSecret::new("test-secret".to_owned());
         assert_eq!(secret.sign(string.as_bytes()), expected, "{string}");
         assert_eq!(secret.verify(string.as_bytes(), expected), Ok(()));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use sabir_ldp::{DelegateLimits, Ending, Record, TaskKey};
+use sabir_ldp::{DelegateLimits, Ending, Record, TaskEvent, TaskKey, TaskOrder, TaskStart};
 use serde_json::json;
 
 use crate::node::{CALLER, Node, START, code, key};
@@ -27,6 +27,52 @@ fn after_a_restart_everything_is_known() {
     assert_eq!(code(&failed), "INTERRUPTED");
     assert_eq!(failed["error"]["retryable"], true);
     assert_eq!(node.started.len(), 2);
+}
+
+/// LD-M5: what lasts is started once more, as it was ordered, and ends once.
+#[test]
+fn a_task_that_lasts_is_started_again() {
+    for by_snapshot in [false, true] {
+        let mut node = Node::new();
+        node.open(CALLER, "s-1", json!({}));
+        node.submit("s-1", "t-1", json!("lost"));
+        let sum = |node: &mut Node| {
+            let body =
+                json!({ "type": "TASK_SUBMIT", "task_id": "t-2", "skill": "sum", "input": "x" });
+            let message = node.message(CALLER, "s-1", body);
+            node.post(&message)
+        };
+        sum(&mut node);
+        let task = key(CALLER, "t-2");
+        let told =
+            |words: &str| TaskEvent::Progress { message: Some(words.into()), progress: None };
+        node.tell(&task, told("half"));
+        if by_snapshot {
+            node.records = node.delegate.snapshot();
+        }
+        node.now += 1_000;
+        let mut node = node.restart();
+        let [_, first, again] = &node.started[..] else { panic!("{:?}", node.started) };
+        // What was cut off beside it is part of the past by now.
+        let history = first.history.clone();
+        let as_before = TaskOrder { start: TaskStart::First, history, ..again.clone() };
+        assert_eq!((&as_before, again.start), (first, TaskStart::Again));
+        // Whoever asks waits for it, and the updates go on where they were.
+        let waits = sum(&mut node);
+        assert!(node.is_waiting(waits));
+        node.tell(&task, told("more"));
+        let last = node.records.iter().rev().find_map(|record| match record {
+            Record::Updated(updated) => Some(updated.seq),
+            _ => None,
+        });
+        assert_eq!(last, Some(2));
+        node.finish(&task, json!(7));
+        assert_eq!(node.answer(waits)["output"], 7);
+        let mut node = node.restart();
+        assert_eq!(node.started.len(), 3, "what has ended is not started again");
+        let told = sum(&mut node);
+        assert_eq!(node.answer(told)["output"], 7);
+    }
 }
 
 /// LD-M9, LD-S17: the clock ran ahead, the node forgot what could not pass any more, and then both were

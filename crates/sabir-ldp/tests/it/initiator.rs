@@ -12,13 +12,17 @@ use crate::node::{CALLER, NODE, Node, START, key};
 use crate::sim::Client;
 
 pub(crate) fn request(task: &str, input: &Value) -> InitiatorInput {
-    InitiatorInput::Submit(Box::new(TaskRequest {
+    InitiatorInput::Submit(Box::new(task_request(task, input)))
+}
+
+fn task_request(task: &str, input: &Value) -> TaskRequest {
+    TaskRequest {
         task_id: TaskId::new(task).unwrap(),
         skill: SkillName::new("echo").unwrap(),
         payload: Payload::check(PayloadMode::SemanticFrame, input).unwrap(),
         contract: None,
         delegation_path: Vec::new(),
-    }))
+    }
 }
 
 fn frame() -> Value {
@@ -343,6 +347,31 @@ fn a_cancellation_that_was_quicker_than_its_task_is_repeated() {
     client.take(submit.0, &answer(&submit.1, result(false)), START + 1_000);
     client.take(exchange, &answer(&again, failed("TASK_NOT_FOUND", "over")), START + 1_000);
     assert_eq!(report(&client), Some(Ok("out")));
+}
+
+/// LD-M53: what the delegate says to it is the end of it.
+#[test]
+fn a_task_of_before_is_taken_back_without_being_sent() {
+    let update = json!({ "type": "TASK_UPDATE", "task_id": "t", "state": "cancelled" });
+    for (said, end) in [
+        (update, Err("CANCELLED")),
+        (failed("TASK_NOT_FOUND", "never heard of it"), Err("CANCELLED")),
+        (failed("INTERRUPTED", "it was cut short"), Err("INTERRUPTED")),
+        (result(false), Ok("out")),
+    ] {
+        let mut client = Client::new(CALLER, Signing::Unsigned);
+        client.handle(InitiatorInput::Begin, START);
+        // Before there is a session.
+        let withdrawn = Box::new(task_request("t", &frame()));
+        client.handle(InitiatorInput::Withdraw(withdrawn), START);
+        say(&mut client, json!({ "type": "CAPABILITY_MANIFEST", "capabilities": [] }));
+        say(&mut client, accept(&["text"]));
+        let asked = say(&mut client, said);
+        assert_eq!(asked["body"]["type"], "TASK_CANCEL");
+        assert_eq!(asked["body"]["task_id"], "t");
+        assert_eq!(report(&client), Some(end));
+        assert!(client.outbox.is_empty());
+    }
 }
 
 /// LD-M38: a stream that says the same again and again, and one that breaks after each new word.

@@ -3,13 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sabir_ldp::{
     Channel, Declined, Delegate, DelegateId, DelegateInput, DelegateLimits, DelegateOutput,
     DelegateSettings, Envelope, IdentityCard, Moment, Origin, Peer, Received, Record, ReplayLimits,
-    RequestId, Seal, SharedSecret, SignaturePolicy, Signer, SigningKey, Standing, StopReason,
-    TaskEnded, TaskEvent, TaskKey, TaskOrder, Timestamp, Trust, TrustDomain, sign_fields,
+    RequestId, Seal, SharedSecret, SignaturePolicy, Signer, SigningKey, SkillName, Standing,
+    StopReason, TaskEnded, TaskEvent, TaskKey, TaskOrder, TaskStart, Timestamp, Trust, TrustDomain,
+    sign_fields,
 };
 use serde_json::{Value, json};
 
@@ -100,6 +101,7 @@ impl Node {
             trust: trust(),
             replay: ReplayLimits::default(),
             limits: limits.clone(),
+            lasting: BTreeSet::from([SkillName::new("sum").unwrap()]),
         };
         let delegate = Delegate::restore(settings, records.clone(), &mut moment);
         let mut node = Self {
@@ -124,7 +126,8 @@ impl Node {
     pub(crate) fn restart(self) -> Self {
         let node = Self::restored(self.limits, self.records, self.now);
         // What ran before it died counts: nothing may run twice.
-        Self { next: self.next, trust: self.trust, started: self.started, ..node }
+        let started = [self.started, node.started.clone()].concat();
+        Self { next: self.next, trust: self.trust, started, ..node }
     }
 
     /// Posts a text and returns the request, which may be answered or not.
@@ -216,7 +219,9 @@ impl Node {
                 }
                 DelegateOutput::Start(order) => {
                     let last = self.records.last().unwrap();
-                    assert!(matches!(last, Record::Started(_)), "started before it was recorded");
+                    let is_recorded = matches!(last, Record::Started(_));
+                    let is_new = order.start == TaskStart::First;
+                    assert!(is_recorded || !is_new, "started before it was recorded");
                     self.started.push(*order);
                 }
                 DelegateOutput::Stop { key, why } => self.stopped.push((key, why)),

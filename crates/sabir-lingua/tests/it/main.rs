@@ -6,6 +6,7 @@ mod examples;
 mod hostile;
 mod round_trip;
 mod rules;
+mod utterances;
 
 #[expect(dead_code, reason = "the generator is shared; not every test uses all of it")]
 #[path = "../../../sabir-axon/tests/it/generate.rs"]

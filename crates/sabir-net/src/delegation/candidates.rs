@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use sabir_ldp::{
-    BreakerRecord, CallBudget, Choice, ClaimType, DelegateId, Filter, IdentityCard, Listing,
-    Request, Router, RouterSettings, SkillName,
+    BreakerRecord, CallBudget, Capability, Choice, ClaimType, DelegateId, Filter, IdentityCard,
+    Listing, Request, Router, RouterSettings, SkillName,
 };
 use tokio::sync::mpsc;
 
 use super::address::Address;
 use super::book;
+use super::fitting::{Author, Fitting, fitting};
 use super::remote::Remote;
 use super::report::{DelegationEvent, Unreachable};
 use super::{Delegation, DelegationError, DelegationRequest, tell};
@@ -49,11 +50,30 @@ impl Candidates {
         request: &DelegationRequest,
         events: &mpsc::Sender<DelegationEvent>,
     ) -> Result<Self, DelegationError> {
-        if request.to.is_empty() {
-            return Self::known(delegation).await;
-        }
         let domain = request.trust_domain.as_deref();
-        Ok(Self::named(delegation, &request.to, domain, events).await)
+        if !request.to.is_empty() {
+            return Ok(Self::named(delegation, &request.to, domain, events).await);
+        }
+        if request.also.is_empty() {
+            return Self::known(delegation, request).await;
+        }
+        let mut candidates = Self::named(delegation, &request.also, domain, events).await;
+        candidates.are_named = false;
+        match Self::known(delegation, request).await {
+            Ok(known) => candidates.add(known),
+            Err(DelegationError::NobodyKnown) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(candidates)
+    }
+
+    /// Takes those in that are not there already.
+    fn add(&mut self, others: Self) {
+        for other in others.found {
+            if self.by_id(&other.card.delegate_id).is_none() {
+                self.found.push(other);
+            }
+        }
     }
 
     /// Looks at every address that was named, several at once.
@@ -100,7 +120,10 @@ impl Candidates {
         candidates
     }
 
-    async fn known(delegation: &Delegation) -> Result<Self, DelegationError> {
+    async fn known(
+        delegation: &Delegation,
+        request: &DelegationRequest,
+    ) -> Result<Self, DelegationError> {
         let known = book::known(delegation.peers()).await?;
         let mut candidates = Self::default();
         for known in known {
@@ -108,6 +131,9 @@ impl Candidates {
             let Ok(address) = Address::parse(&known.address, PlainHttp::LoopbackOnly) else {
                 continue;
             };
+            if request.shuns_programs && matches!(address, Address::McpCommand(_)) {
+                continue;
+            }
             candidates.found.push(Candidate { address, card: known.card, remote: None });
         }
         match candidates.found.is_empty() {
@@ -124,8 +150,33 @@ impl Candidates {
         self.found.is_empty()
     }
 
+    /// The skill that is asked for, with what spoke for it if it was not said.
+    pub(super) fn skill_for(
+        &self,
+        request: &DelegationRequest,
+    ) -> Result<Fitting, DelegationError> {
+        let said = |skill| Fitting { skill, why: String::new() };
+        if let Some(skill) = &request.skill {
+            return Ok(said(skill.clone()));
+        }
+        let only = self.only_skill();
+        if !request.fits_skill || only.is_ok() {
+            return only.map(said);
+        }
+        let (own, others): (Vec<&Candidate>, Vec<&Candidate>) =
+            self.found.iter().partition(|it| request.own.contains(&it.address));
+        let offered = |by: &[&'_ Candidate]| -> Vec<Capability> {
+            by.iter().flat_map(|it| it.card.capabilities.iter().cloned()).collect()
+        };
+        let task = request.task.to_text();
+        // Whatever others write on their cards, they get what nothing here speaks for.
+        let fits = fitting(&task, &offered(&own), Author::ThisNode)
+            .or_else(|| fitting(&task, &offered(&others), Author::Others));
+        fits.map_or(only.map(said), Ok)
+    }
+
     /// The only skill that anybody offers.
-    pub(super) fn only_skill(&self) -> Result<SkillName, DelegationError> {
+    fn only_skill(&self) -> Result<SkillName, DelegationError> {
         let mut offered: Vec<&SkillName> =
             self.found.iter().flat_map(|it| &it.card.capabilities).map(|it| &it.name).collect();
         offered.sort();
@@ -173,6 +224,14 @@ impl Candidates {
         let mut order: Vec<DelegateId> =
             choice.ranked.iter().map(|ranked| ranked.delegate.clone()).collect();
         let mut why = choice.explain();
+        if let Some(only) = &request.only {
+            order.retain(|delegate| delegate == only);
+            if order.is_empty() && self.by_id(only).is_some() {
+                why = format!("{only} is the only one that may do it");
+                order.push(only.clone());
+            }
+            return Ok(Ranking { order, choice, why });
+        }
         if order.is_empty()
             && let Some(only) = self.only_named(&choice)
         {

@@ -11,12 +11,13 @@ use sabir_ldp::{
     DelegateId, ErrorCategory, FailureKind, GivenUp, LdpError, Plan, PlanInput, PlanOutput,
     PlanSettings, Refusal, TaskOutcome, Verdict,
 };
+use sabir_telemetry::{Span, SpanKind};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::candidates::{Candidate, Candidates};
 use super::remote::{Job, News, Product, Remote, Speaker};
-use super::report::{AttemptOutcome, AttemptReport, DelegationEvent, DelegationReport};
+use super::report::{AttemptOutcome, AttemptReport, DelegationEvent, DelegationReport, Held};
 use super::{
     Delegation, DelegationError, DelegationRequest, book, broken_contract, deadline_of, tell,
     too_late, until, within,
@@ -28,8 +29,17 @@ pub(super) struct Course<'a> {
     pub(super) request: &'a DelegationRequest,
     pub(super) candidates: &'a Candidates,
     pub(super) job: &'a Job,
+    /// For those that this node runs itself, if they are held to something besides.
+    pub(super) own_job: Option<&'a Job>,
     pub(super) events: &'a mpsc::Sender<DelegationEvent>,
     pub(super) stop: &'a CancellationToken,
+}
+
+impl Course<'_> {
+    fn job_for(&self, candidate: &Candidate) -> &Job {
+        let is_own = self.request.own.contains(&candidate.address);
+        self.own_job.filter(|_| is_own).unwrap_or(self.job)
+    }
 }
 
 /// What a candidate brought.
@@ -182,8 +192,20 @@ impl Delegation {
         let Course { events, .. } = course;
         let delegate_id = candidate.card.delegate_id.clone();
         let address = candidate.address.to_string();
-        let trying = DelegationEvent::Trying { delegate_id: delegate_id.clone(), address };
+        let tasks_at_once = candidate.card.tasks_at_once();
+        let (mut held, let_go) = Held::new();
+        if !course.request.is_written_down {
+            held = Held::default();
+        }
+        let trying = DelegationEvent::Trying {
+            delegate_id: delegate_id.clone(),
+            address,
+            tasks_at_once,
+            held,
+        };
         tell(events, trying).await;
+        // That it took too long, or is not wanted any more, shows below.
+        let _ = within(deadline_of(course.job), &stop, let_go).await;
         let began = now();
         let is_its_own = candidate.remote.as_ref().is_none_or(|it| it.speaker() == Speaker::Itself);
         let mut unrecorded = Vec::new();
@@ -192,7 +214,16 @@ impl Delegation {
             unrecorded.extend(noted.err().map(|error| error.to_string()));
         }
         let mut learnt = Acquaintance { pinned: Vec::new(), is_its_own };
-        let outcome = self.perform(candidate, course, &stop, &mut learnt).await;
+        let mut span = Span::begin("delegate", SpanKind::Client);
+        span.set("sabir.delegate_id", delegate_id.as_str());
+        span.set("sabir.task_id", course.job.task_id.as_str());
+        span.set("sabir.skill", course.job.skill.as_str());
+        let performing = self.perform(candidate, course, &stop, &mut learnt);
+        let outcome = sabir_telemetry::within(span.context(), performing).await;
+        if let Err(error) = &outcome {
+            span.fail(&error.code);
+        }
+        drop(span);
         let latency_ms = now().distance_millis(began);
         if let Err(error) = &outcome
             && (!stop.is_cancelled() || course.stop.is_cancelled())
@@ -260,7 +291,7 @@ impl Delegation {
         let own_stop = stop.child_token();
         let (news, told) = mpsc::channel(64);
         let work = async {
-            let performed = remote.perform(job, &news, &own_stop).await;
+            let performed = remote.perform(course.job_for(candidate), &news, &own_stop).await;
             drop(news);
             performed
         };

@@ -71,7 +71,10 @@ impl Remote for LdpRemote {
                 contract: job.contract.clone(),
                 delegation_path,
             };
-            let mut errand = session.submit(request).await;
+            let mut errand = match job.is_withdrawn {
+                true => session.withdraw(request).await,
+                false => session.submit(request).await,
+            };
             tokio::select! {
                 done = follow(&mut errand, news) => return done.map(|it| self.product(it)),
                 () = stop.cancelled() => errand.cancel().await,

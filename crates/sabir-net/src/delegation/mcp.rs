@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use futures_util::future::BoxFuture;
 use sabir_host::{ExternalTool, Mcp, McpConfig, McpError};
 use sabir_ldp::{IdentityCard, LdpError, PayloadMode, Refusal};
+use sabir_telemetry::{TRACEPARENT, current};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -44,6 +45,9 @@ impl McpRemote {
         if let Some(token) = http.token(base).and_then(|value| value.to_str().ok()) {
             environment.push((TOKEN.into(), token.into()));
             section.push_str(&format!("env_headers = {{ Authorization = \"{TOKEN}\" }}\n"));
+        }
+        if let Some(trace) = current() {
+            section.push_str(&format!("headers = {{ {TRACEPARENT} = \"{trace}\" }}\n"));
         }
         Self::open(section, address, LocalGround { environment, ..ground.clone() }).await
     }

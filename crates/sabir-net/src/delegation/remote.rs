@@ -55,6 +55,8 @@ pub(crate) struct Job {
     pub(crate) payload: Payload,
     pub(crate) contract: Option<Contract>,
     pub(crate) path: Vec<DelegateId>,
+    /// It was given away before, and is taken back, where the protocol can say so.
+    pub(crate) is_withdrawn: bool,
 }
 
 #[derive(Debug, Clone)]

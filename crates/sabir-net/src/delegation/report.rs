@@ -1,12 +1,15 @@
 //! What is told about a delegation: news while it goes on, and one report at its end. It computes
 //! nothing.
 
+use std::sync::Arc;
+
 use sabir_ldp::{
     Choice, DelegateId, LdpError, PayloadMode, Provenance, SessionId, SkillName, TaskState,
     VerificationStatus,
 };
 use serde::Serialize;
 use serde_json::Value;
+use tokio::sync::oneshot;
 
 use super::DelegationError;
 use crate::ldp::client::NewPin;
@@ -146,10 +149,17 @@ pub enum DelegationEvent {
     KeyPinned(NewPin),
     Chosen {
         why: String,
+        skill: SkillName,
     },
+    /// Where the request says so, the task is sent when the last copy of this is dropped.
     Trying {
         delegate_id: DelegateId,
         address: String,
+        /// How many tasks its card says that it works on at once.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tasks_at_once: Option<u64>,
+        #[serde(skip)]
+        held: Held,
     },
     SessionOpened {
         delegate_id: DelegateId,
@@ -181,4 +191,28 @@ pub enum DelegationEvent {
         by: String,
     },
     Checked(Check),
+}
+
+/// What keeps a task from being sent for as long as somebody has it.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    _until_dropped: Option<Arc<oneshot::Sender<()>>>,
+}
+
+/// Two are as good as one.
+impl PartialEq for Held {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Held {
+    /// Also gives what ends when the last copy is dropped.
+    pub(super) fn new() -> (Self, impl Future<Output = ()>) {
+        let (sender, dropped) = oneshot::channel();
+        let wait = async {
+            let _ = dropped.await;
+        };
+        (Self { _until_dropped: Some(Arc::new(sender)) }, wait)
+    }
 }

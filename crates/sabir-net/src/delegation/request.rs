@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use sabir_ldp::{
-    Budget, DelegateId, Frame, Payload, PayloadError, PayloadMode, SkillName, Strategy,
+    Budget, DelegateId, Frame, Payload, PayloadError, PayloadMode, SkillName, Strategy, TaskId,
 };
 use serde_json::{Map, Value};
 
@@ -16,10 +16,27 @@ use super::address::Address;
 #[derive(Debug, Clone)]
 pub struct DelegationRequest {
     pub task: TaskInput,
+    /// What it is called: a delegate does what comes twice under one name once. Without one, a new
+    /// name.
+    pub task_id: Option<TaskId>,
     /// What the delegate has to know how to do. Without one, the only skill that is offered.
     pub skill: Option<SkillName>,
+    /// Where several are offered and none was named, the one that fits the words is taken.
+    pub fits_skill: bool,
     /// Who may do it. Empty: the delegates that are known.
     pub to: Vec<Address>,
+    /// Who may do it besides those that are known, where nobody is named.
+    pub also: Vec<Address>,
+    /// The one delegate that may do it, wherever it is.
+    pub only: Option<DelegateId>,
+    /// Where those are that this node runs itself. Which skill words ask for is looked for among theirs
+    /// first.
+    pub own: Vec<Address>,
+    /// What these are held to besides. It says things about this machine that are nobody else's
+    /// business.
+    pub own_constraint: Option<String>,
+    /// Leaves out those that are programs of this machine: no sandbox holds them.
+    pub shuns_programs: bool,
     pub strategy: Strategy,
     /// The trust domain that the delegate has to be in.
     pub trust_domain: Option<String>,
@@ -30,6 +47,11 @@ pub struct DelegationRequest {
     pub verify: Option<Verify>,
     /// Through whose hands the task came before, the oldest first.
     pub path: Vec<DelegateId>,
+    /// A delegate that has it from before is told to leave it, and nobody is given it.
+    pub is_withdrawn: bool,
+    /// Events are written down: nobody is given the task before the event that says so was dropped.
+    /// After a crash nobody would know otherwise who has it.
+    pub is_written_down: bool,
     /// How many delegates are tried at most.
     pub attempts: usize,
     /// If the first has not finished after this time, the next is asked as well. Off by default: the
@@ -42,8 +64,15 @@ impl DelegationRequest {
     pub fn new(task: TaskInput) -> Self {
         Self {
             task,
+            task_id: None,
             skill: None,
+            fits_skill: false,
             to: Vec::new(),
+            also: Vec::new(),
+            only: None,
+            own: Vec::new(),
+            own_constraint: None,
+            shuns_programs: false,
             strategy: Strategy::default(),
             trust_domain: None,
             jurisdiction: None,
@@ -51,6 +80,8 @@ impl DelegationRequest {
             deadline: None,
             verify: None,
             path: Vec::new(),
+            is_withdrawn: false,
+            is_written_down: false,
             attempts: 3,
             hedge_after: None,
         }

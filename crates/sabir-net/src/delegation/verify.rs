@@ -194,13 +194,15 @@ impl Delegation {
     ) -> Result<Found, LdpError> {
         let payload = input.payload(skill).map_err(|_| nobody_else())?;
         let mut chance = moment().ok_or_else(nobody_else)?;
+        let task_id = format!("{CHECK}{}", chance.fresh_id());
         let job = Job {
-            task_id: sabir_ldp::TaskId::new(chance.fresh_id()).map_err(|_| nobody_else())?,
+            task_id: sabir_ldp::TaskId::new(task_id).map_err(|_| nobody_else())?,
             skill: skill.clone(),
             input,
             payload,
             contract: None,
             path: vec![self.client.delegate_id().clone()],
+            is_withdrawn: false,
         };
         let (news, mut told) = mpsc::channel(16);
         let own_stop = stop.child_token();
@@ -222,6 +224,14 @@ impl Delegation {
         Ok(read_verdict(&product.output))
     }
 }
+
+/// Whether a task of ours with this id checks a result: its words are those of whoever made that.
+pub(crate) fn is_check(task_id: &str) -> bool {
+    task_id.starts_with(CHECK)
+}
+
+/// No id of an order begins like that.
+const CHECK: &str = "check-";
 
 fn nobody_else() -> LdpError {
     Refusal::SkillNotFound.error("no second delegate could be asked")

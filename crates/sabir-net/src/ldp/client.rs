@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sabir_ldp::{DelegateId, ErrorCategory, LdpError, Refusal, Severity, SigningKey, Trust};
 use sabir_store::peers::Peers;
 use tokio::task::JoinError;
+use tokio_util::sync::CancellationToken;
 
 pub use base::{AddressError, Base, PlainHttp};
 pub use discover::{DiscoverError, Discovered};
@@ -64,6 +65,7 @@ struct Shared {
     http: Http,
     pace: Pace,
     sessions: Mutex<BTreeMap<SessionName, Session>>,
+    leaving: CancellationToken,
 }
 
 /// The address, whom it leads to, and the domain that it must be in.
@@ -139,7 +141,8 @@ impl Client {
     pub fn new(settings: ClientSettings) -> Result<Self, HttpSetupError> {
         let ClientSettings { delegate_id, key, trust, peers, http, pace } = settings;
         let (http, sessions) = (Http::new(&http)?, Mutex::default());
-        let shared = Shared { delegate_id, key, trust, peers, http, pace, sessions };
+        let leaving = CancellationToken::new();
+        let shared = Shared { delegate_id, key, trust, peers, http, pace, sessions, leaving };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -209,6 +212,7 @@ impl Client {
             trust: met.trust.clone(),
             required_trust_domain,
             pace: self.shared.pace.clone(),
+            leaving: self.shared.leaving.clone(),
         }
     }
 
@@ -237,6 +241,15 @@ impl Client {
                 Err(MeetError::Discover(unreached).to_error())
             }
         }
+    }
+
+    /// Lets go of all sessions without a word, so that the delegates go on with what they have.
+    pub fn leave(&self) {
+        self.shared.leaving.cancel();
+    }
+
+    pub(crate) fn leaving(&self) -> &CancellationToken {
+        &self.shared.leaving
     }
 
     /// Closes all sessions and waits for a while until the delegates have heard of it.

@@ -1,4 +1,5 @@
-//! The listener for other agents: HTTP, event streams and WebSockets in front of a node.
+//! The listener for other agents: HTTP, event streams and WebSockets in front of nodes, and routers
+//! beside them.
 //!
 //! It knows connections and not what is said on them: who sent a message, and whether it is obeyed,
 //! is for the node.
@@ -10,6 +11,8 @@ mod door;
 mod guests;
 mod held;
 mod idle;
+mod mount;
+mod mounted;
 mod openapi;
 mod options;
 mod rate;
@@ -19,14 +22,15 @@ mod sniff;
 mod socket;
 mod sse;
 mod tls;
+mod watched;
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use rustix::net::sockopt;
-use sabir_host::Node;
+use sabir_telemetry::topic;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -34,10 +38,11 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::answer::WrittenCard;
 use self::body::Room;
 use self::door::{Caller, Door};
 use self::guests::{Guest, Guests, Place, semaphore};
+use self::mount::Ground;
+pub use self::mount::{Entry, Mount, Served, Visitor};
 pub use self::openapi::ldp_openapi;
 pub use self::options::{Demand, LdpLimits, LdpOptions, Rate, TlsFiles};
 use self::refusal::Refused;
@@ -56,7 +61,7 @@ pub struct LdpServer {
 /// What all connections share.
 #[derive(Debug)]
 struct Shared {
-    node: Node,
+    ground: Ground,
     door: Door,
     room: Room,
     answers: Room,
@@ -65,8 +70,8 @@ struct Shared {
     tracker: TaskTracker,
     places: Guests,
     sockets: Arc<Semaphore>,
-    card: Mutex<Option<WrittenCard>>,
     openapi: Bytes,
+    is_tls: bool,
 }
 
 impl LdpServer {
@@ -108,21 +113,21 @@ impl LdpServer {
     }
 
     /// Serves until `stop` is cancelled and every connection has ended.
-    pub async fn serve(self, node: Node, stop: CancellationToken) {
-        let LdpOptions { tokens, demand, tls: _, limits } = self.options;
+    pub async fn serve(self, served: Served, stop: CancellationToken) {
+        let LdpOptions { tokens, demand, hosts, tls: _, limits } = self.options;
         allow_open_files(limits.connections as u64);
         let tracker = TaskTracker::new();
         let shared = Arc::new(Shared {
-            node,
-            door: Door::new(tokens, demand, &limits),
+            ground: Ground::new(served),
+            door: Door::new(tokens, demand, &limits).named(hosts),
             room: Room::new(limits.bodies_bytes),
             answers: Room::new(limits.answers_bytes),
             stop: stop.clone(),
             tracker: tracker.clone(),
             places: Guests::of_requests(&limits),
             sockets: semaphore(limits.sockets),
-            card: Mutex::new(None),
             openapi: Bytes::from(ldp_openapi().to_string()),
+            is_tls: self.tls.is_some(),
             limits,
         });
         let guests = Guests::of_connections(&shared.limits);
@@ -167,6 +172,7 @@ async fn accept(
     let stop = shared.stop.clone();
     while let Some((stream, caller)) = stop.run_until_cancelled(next_caller(&listener)).await {
         let Some(guest) = guests.take(caller.ip()) else {
+            tracing::info!(target: topic::DOOR, address = %caller.ip(), code = "BUSY", "refused");
             if tls.is_none() {
                 // As much as fits at once: nobody is waited for.
                 let _ = stream.try_write(Refused::Busy.raw_response().as_bytes());
@@ -174,6 +180,7 @@ async fn accept(
             continue;
         };
         let _ = bound_stall(&stream, &shared.limits);
+        tracing::debug!(target: topic::DOOR, address = %caller.ip(), "connected");
         let here = stream.local_addr().unwrap_or(here);
         let caller = Caller::new(caller, here);
         let (tls, serving) = (tls.clone(), Arc::clone(&shared));

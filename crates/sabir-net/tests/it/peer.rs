@@ -156,6 +156,7 @@ impl Peer {
             trust: trust.clone(),
             replay: ReplayLimits::default(),
             limits: DelegateLimits::default(),
+            lasting: std::collections::BTreeSet::new(),
         };
         let inner = Inner {
             manner,

@@ -99,8 +99,17 @@ async fn what_a_header_says_makes_nobody_nearer() {
     assert_eq!(near["body"]["type"], "SESSION_ACCEPT");
     for header in ["x-forwarded-for: 127.0.0.1", "forwarded: for=127.0.0.1", "x-real-ip: 10.0.0.1"]
     {
-        let far = wire.post("/ldp/messages", &format!("{header}\r\n"), &propose()).await.json();
-        assert_eq!(far["body"]["type"], "SESSION_REJECT", "{header}");
+        let header = format!("{header}\r\n");
+        // Where there are no tokens nobody from elsewhere is heard, at any route of a delegate.
+        for said in [hello(), propose()] {
+            for path in ["/ldp/messages", "/ldp/stream"] {
+                let far = wire.post(path, &header, &said).await;
+                assert_eq!((far.status, far.code().as_str()), (401, "TOKEN_REQUIRED"), "{header}");
+            }
+        }
+        for path in ["/ldp/identity", "/ldp/capabilities", "/ldp/ws"] {
+            assert_eq!(wire.get(path, &header).await.code(), "TOKEN_REQUIRED", "{path}");
+        }
     }
     open.end().await;
     let asked = World::with(with_token(Demand::Elsewhere)).await;

@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt as _;
 use crate::wire::Wire;
 use crate::world::{World, hello, open_session, submit};
 
-fn client() -> reqwest::Client {
+pub(crate) fn client() -> reqwest::Client {
     // The provider is the process's; another test may have been first.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().http2_prior_knowledge().build().unwrap()

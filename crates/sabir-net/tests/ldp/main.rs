@@ -3,12 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod bridges;
 mod crowd;
 mod doors;
 mod holders;
 mod http2;
 mod limits;
+mod mounts;
 mod openapi;
+mod orders;
 mod routes;
 mod rules;
 mod slow;

@@ -17,3 +17,10 @@ fn every_demand_has_a_test() {
     let tests = ["tests/ldp", "tests/it/delegating"].map(|folder| package.join(folder));
     sabir_testkit::assert_rules_are_named_in(&page, &[&tests[0], &tests[1]], "LD-T", 5);
 }
+
+#[test]
+fn every_rule_of_orders_has_a_test() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = package.join("../../docs/protocol/orders.md");
+    sabir_testkit::assert_rules_are_named(&page, &package.join("tests/ldp/orders"), "OR-", 11);
+}

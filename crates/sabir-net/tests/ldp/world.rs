@@ -13,7 +13,7 @@ use sabir_ldp::{
     Capability, Credential, DelegateId, Fingerprint, Finished, Holder, IdentityCard, PayloadMode,
     SignaturePolicy, SigningKey, SkillName, TaskOrder, Timestamp, Trust, TrustDomain,
 };
-use sabir_net::{LdpLimits, LdpOptions, LdpServer};
+use sabir_net::{LdpLimits, LdpOptions, LdpServer, Mount, Served};
 use sabir_store::{Reader, Store, StoreError};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -26,12 +26,17 @@ use crate::wire::Wire;
 pub(crate) struct World {
     pub(crate) address: SocketAddr,
     pub(crate) node: Node,
+    /// Another delegate, with the same skills.
+    pub(crate) member: Node,
     /// How many steps tasks may take.
     pub(crate) steps: watch::Sender<u64>,
     stop: CancellationToken,
     serving: JoinHandle<()>,
     home: TempDir,
+    _pilot: TempDir,
 }
+
+pub(crate) const PILOT: &str = "ldp:delegate:pilot";
 
 pub(crate) const TOKEN: &str = "open-sesame";
 
@@ -68,19 +73,26 @@ impl World {
     pub(crate) async fn trusting(options: LdpOptions, acquaint: impl FnOnce(&mut Trust)) -> Self {
         let mut trust = trust();
         acquaint(&mut trust);
-        Self::serve(tempfile::tempdir().unwrap(), watch::channel(0).0, options, trust).await
+        Self::serve(tempfile::tempdir().unwrap(), watch::channel(0).0, options, trust, vec![]).await
+    }
+
+    /// With something beside the node.
+    pub(crate) async fn beside(options: LdpOptions, mounts: Vec<Mount>) -> Self {
+        Self::serve(tempfile::tempdir().unwrap(), watch::channel(0).0, options, trust(), mounts)
+            .await
     }
 
     /// Ends the server and the node, and starts both again in the same home.
     pub(crate) async fn restart(self, options: LdpOptions, holders: Vec<Holder>) -> Self {
-        let Self { stop, serving, node, home, steps, .. } = self;
+        let Self { stop, serving, node, member, home, steps, .. } = self;
         stop.cancel();
         serving.await.unwrap();
         node.stop().await;
+        member.stop().await;
         drop(node);
         let mut trust = trust();
         add(&mut trust, holders);
-        Self::serve(home, steps, options, trust).await
+        Self::serve(home, steps, options, trust, vec![]).await
     }
 
     async fn serve(
@@ -88,14 +100,19 @@ impl World {
         steps: watch::Sender<u64>,
         options: LdpOptions,
         trust: Trust,
+        mounts: Vec<Mount>,
     ) -> Self {
-        let node = node(&home, steps.subscribe(), trust).await;
+        let pilot = tempfile::tempdir().unwrap();
+        let member = node(&pilot, PILOT, steps.subscribe(), trust.clone()).await;
+        let node = node(&home, "ldp:delegate:harbor", steps.subscribe(), trust).await;
         let here = "127.0.0.1:0".parse().unwrap();
         let server = LdpServer::bind(vec![here], options).await.unwrap();
         let address = server.listening()[0].address.parse().unwrap();
         let stop = CancellationToken::new();
-        let serving = tokio::spawn(server.serve(node.clone(), stop.clone()));
-        Self { address, node, steps, stop, serving, home }
+        let members = vec![("pilot".to_owned(), member.clone())];
+        let served = Served { root: node.clone(), members, mounts };
+        let serving = tokio::spawn(server.serve(served, stop.clone()));
+        Self { address, node, member, steps, stop, serving, home, _pilot: pilot }
     }
 
     pub(crate) async fn wire(&self) -> Wire {
@@ -107,12 +124,13 @@ impl World {
         self.stop.cancel();
         self.serving.await.unwrap();
         self.node.stop().await;
+        self.member.stop().await;
     }
 
     /// Ends both at one time.
     pub(crate) async fn end_at_once(self) {
         self.stop.cancel();
-        let (served, ()) = tokio::join!(self.serving, self.node.stop());
+        let (served, (), ()) = tokio::join!(self.serving, self.node.stop(), self.member.stop());
         served.unwrap();
     }
 
@@ -120,6 +138,15 @@ impl World {
     pub(crate) async fn stop_serving(&mut self) {
         self.stop.cancel();
         (&mut self.serving).await.unwrap();
+    }
+
+    /// The same node, at the address where it was before.
+    pub(crate) async fn serve_again(&mut self) {
+        let server = LdpServer::bind(vec![self.address], LdpOptions::default()).await.unwrap();
+        self.stop = CancellationToken::new();
+        let members = vec![("pilot".to_owned(), self.member.clone())];
+        let served = Served { root: self.node.clone(), members, mounts: Vec::new() };
+        self.serving = tokio::spawn(server.serve(served, self.stop.clone()));
     }
 
     /// The codes of what the journal says was refused.
@@ -130,10 +157,10 @@ impl World {
     }
 }
 
-async fn node(home: &TempDir, steps: watch::Receiver<u64>, trust: Trust) -> Node {
+async fn node(home: &TempDir, id: &str, steps: watch::Receiver<u64>, trust: Trust) -> Node {
     let names = ["echo", "steps"].map(|name| SkillName::new(name).unwrap());
     let card = IdentityCard {
-        delegate_id: DelegateId::new("ldp:delegate:harbor").unwrap(),
+        delegate_id: DelegateId::new(id).unwrap(),
         name: "Harbor".to_owned(),
         description: None,
         model_family: "none".to_owned(),
@@ -217,12 +244,16 @@ impl Skill for Steps {
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
 pub(crate) fn message(session: &str, body: Value) -> String {
+    message_to("ldp:delegate:harbor", session, body)
+}
+
+pub(crate) fn message_to(to: &str, session: &str, body: Value) -> String {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     json!({
         "message_id": format!("message-{number}"),
         "session_id": session,
         "from": "ldp:delegate:visitor",
-        "to": "ldp:delegate:harbor",
+        "to": to,
         "body": body,
         "payload_mode": "text",
         "timestamp": now(),

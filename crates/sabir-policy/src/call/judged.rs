@@ -72,11 +72,7 @@ impl Judged {
         let leaves: Vec<_> = leaves(&self.arguments).collect();
         let shown = leaves.iter().zip(&self.sources).map(|(leaf, source)| {
             let value = leaf.text().map_or_else(|| leaf.value.to_string(), str::to_owned);
-            ShownArgument {
-                argument: in_a_row(&leaf.pointer),
-                value: with_hidden_shown(&value).into_owned(),
-                came_from: in_a_row(&source.provenance.in_words()),
-            }
+            ShownArgument::new(&leaf.pointer, &value, &source.provenance.in_words())
         });
         Question {
             tool: self.tool.clone(),
@@ -121,7 +117,54 @@ impl Judged {
     }
 }
 
+impl ShownArgument {
+    /// Every value in arguments, whole, in words of one source.
+    pub fn all(arguments: &Map<String, Value>, came_from: &str) -> Vec<Self> {
+        let shown = leaves(arguments).map(|leaf| {
+            let value = leaf.text().map_or_else(|| leaf.value.to_string(), str::to_owned);
+            Self::new(&leaf.pointer, &value, came_from)
+        });
+        shown.collect()
+    }
+
+    pub fn new(argument: &str, value: &str, came_from: &str) -> Self {
+        Self {
+            argument: in_a_row(argument),
+            value: with_hidden_shown(value).into_owned(),
+            came_from: in_a_row(came_from),
+        }
+    }
+}
+
+/// What a person decides about where there is room for all of it: a line of ours, and then the values
+/// of others, each line of them behind a mark, so that none passes for ours.
+pub fn shown_in_full(ours: &str, arguments: &[ShownArgument]) -> String {
+    let mut words = in_a_row(ours);
+    for shown in arguments {
+        // Writing to a string does not fail.
+        let _ = write!(words, "\n{} ({}):", shown.argument, shown.came_from);
+        for line in shown.value.split('\n') {
+            let _ = write!(words, "\n  | {line}");
+        }
+    }
+    words
+}
+
 impl Question {
+    /// All of it, as it is put into an inbox.
+    pub fn in_full(&self) -> String {
+        let mut words = shown_in_full(&format!("{}: {}", self.tool, self.reason), &self.arguments);
+        if self.more_arguments > 0 {
+            let _ = write!(words, "\nand {} more arguments", self.more_arguments);
+        }
+        if !self.untrusted.is_empty() {
+            let names: Vec<String> = self.untrusted.iter().map(|it| in_a_row(it)).collect();
+            let _ =
+                write!(words, "\nThe model has read what strangers wrote: {}", names.join(", "));
+        }
+        words
+    }
+
     /// For a terminal. What others wrote never begins a line: a value that does not fit behind its
     /// name stands on lines of its own, each with a mark in front, so that none passes for ours. Of a
     /// long value the beginning and the end are shown, or the question would scroll away. `width` is

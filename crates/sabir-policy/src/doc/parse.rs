@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::call::Limits;
-use crate::labels::{Labels, tool_names};
+use crate::labels::{Labels, SERVED_TOOLS, tool_names};
 use crate::ruling::{Stance, Waivable};
 
 use super::pattern::{HostPattern, ToolPattern};
@@ -50,18 +50,39 @@ struct RawLoosened {
     reason: Spanned<String>,
 }
 
+/// A configuration file, of which one section is ours.
+#[derive(Deserialize)]
+struct Whole {
+    policy: Option<Raw>,
+}
+
 pub(super) fn parse(text: &str) -> Result<PolicyDoc, PolicyError> {
-    let error = |span: Option<Range<usize>>, message: String| {
-        let before = span.map_or(0, |span| span.start).min(text.len());
-        let line = 1 + text.as_bytes()[..before].iter().filter(|byte| **byte == b'\n').count();
-        PolicyError { line, message }
-    };
     if text.len() > MAX_BYTES {
-        return Err(error(None, format!("a policy file has at most {MAX_BYTES} bytes")));
+        let message = format!("a policy file has at most {MAX_BYTES} bytes");
+        return Err(error(text, None, message));
     }
-    let raw: Raw = toml::from_str(text)
-        .map_err(|found| error(found.span(), found.message().replace('\n', ", ")))?;
-    read(raw).map_err(|(span, message)| error(Some(span), message))
+    parse_as::<Raw>(text, Some)
+}
+
+pub(super) fn parse_section(text: &str) -> Result<PolicyDoc, PolicyError> {
+    parse_as::<Whole>(text, |whole| whole.policy)
+}
+
+fn parse_as<T: serde::de::DeserializeOwned>(
+    text: &str,
+    section: impl FnOnce(T) -> Option<Raw>,
+) -> Result<PolicyDoc, PolicyError> {
+    let whole: T = toml::from_str(text)
+        .map_err(|found| error(text, found.span(), found.message().replace('\n', ", ")))?;
+    let Some(raw) = section(whole) else { return Ok(PolicyDoc::default()) };
+    read(raw).map_err(|(span, message)| error(text, Some(span), message))
+}
+
+fn error(text: &str, span: Option<Range<usize>>, message: String) -> PolicyError {
+    let span = span.unwrap_or(0..0);
+    let before = span.start.min(text.len());
+    let line = 1 + text.as_bytes()[..before].iter().filter(|byte| **byte == b'\n').count();
+    PolicyError { line, message, span }
 }
 
 type Wrong = (Range<usize>, String);
@@ -115,7 +136,8 @@ fn read_strict(stance: Stance, entry: Spanned<RawStrict>) -> Result<Strict, Wron
         let is_known = match &pattern {
             ToolPattern::All => true,
             ToolPattern::Below(start) => {
-                is_foreign(start) || tool_names().any(|name| name.starts_with(start.as_str()))
+                is_foreign(start)
+                    || tool_names().chain(SERVED_TOOLS).any(|it| it.starts_with(start.as_str()))
             }
             ToolPattern::One(name) => is_known(name),
         };
@@ -181,7 +203,10 @@ fn read_host(text: Spanned<String>) -> Result<HostPattern, Wrong> {
 }
 
 fn is_known(name: &str) -> bool {
-    is_foreign(name) || OTHER_ACTIONS.contains(&name) || Labels::of_name(name).is_some()
+    is_foreign(name)
+        || OTHER_ACTIONS.contains(&name)
+        || SERVED_TOOLS.contains(&name)
+        || Labels::of_name(name).is_some()
 }
 
 /// Tools of other programs have the names that these give them.
@@ -190,7 +215,7 @@ fn is_foreign(name: &str) -> bool {
 }
 
 fn unknown(name: &str) -> String {
-    let near = tool_names().chain(OTHER_ACTIONS).find(|it| is_near(it, name));
+    let near = tool_names().chain(OTHER_ACTIONS).chain(SERVED_TOOLS).find(|it| is_near(it, name));
     let advice = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
     format!("no tool is called {name:?}{advice}")
 }

@@ -36,6 +36,32 @@ host = "docs.example"
 reason = "we collect documentation all day"
 "#;
 
+/// LC-G31: the section of a configuration file says the same, and two texts hold together.
+#[test]
+fn a_section_is_a_file_and_two_hold_together() {
+    let section: String = EXAMPLE
+        .lines()
+        .map(|line| match line.trim_start_matches('[') {
+            name if name.len() + 1 == line.len() => format!("[policy.{name}\n"),
+            name if name.len() + 2 == line.len() => format!("[[policy.{name}\n"),
+            line => format!("{line}\n"),
+        })
+        .collect();
+    let whole = format!("[node]\nname = \"x\"\n{section}[mcp.a]\nurl = 3\n");
+    assert_eq!(PolicyDoc::parse_section(&whole), Ok(read(EXAMPLE)));
+    assert_eq!(PolicyDoc::parse_section("[node]\nname = 1\n"), Ok(PolicyDoc::default()));
+    let wrong = PolicyDoc::parse_section("[node]\n[[policy.deny]]\ntool = \"shel\"\n").unwrap_err();
+    assert_eq!((wrong.line, wrong.span), (3, 30..36));
+    assert!(wrong.message.contains("\"shell\""), "{}", wrong.message);
+    assert!(PolicyDoc::parse_section("[policy]\nlimit = 1\n").is_err());
+
+    let both = read("[limits]\nasks_per_turn = 1\n[[deny]]\ntool = \"read\"\n").and(read(EXAMPLE));
+    assert_eq!((both.limits().calls_per_turn, both.limits().asks_per_turn), (10, 1));
+    assert_eq!(both.ruling("read", &[]).stance, Stance::Deny);
+    assert_eq!(both.ruling("shell", &[]).stance, Stance::Ask);
+    assert_eq!(read(EXAMPLE).and(PolicyDoc::default()), read(EXAMPLE));
+}
+
 /// LC-G31: what holds, in words.
 #[test]
 fn a_policy_is_described() {

@@ -40,7 +40,8 @@ impl PeerCheck {
             return Ok(());
         }
         let shown = tables::shown_column(found)?;
-        for (table, columns, order, why) in TABLES {
+        let by_name = if tables::has_names(found)? { NAMES } else { INDEX };
+        for (table, columns, order, why) in TABLES.into_iter().chain([by_name]) {
             let select = |columns: &str| format!("SELECT {columns} FROM {table} ORDER BY {order}");
             let made = (&self.made, select(columns));
             compare(made, (found, select(&columns.replace("shown", shown))), why)?;
@@ -82,9 +83,11 @@ fn compare(
     }
 }
 
-/// Each with its columns, the first of which is the entry to blame, the order in which both sides are
+/// A table with its columns, the first of which is the entry to blame, the order in which both sides are
 /// read, and what it means when they differ.
-const TABLES: [(&str, &str, &str, &str); 9] = [
+type Table = (&'static str, &'static str, &'static str, &'static str);
+
+const TABLES: [Table; 8] = [
     (
         "peer_sessions",
         "opened_seq, id, mode, state, used_at_ms, last_task, spent_tokens, spent_usd",
@@ -121,18 +124,28 @@ const TABLES: [(&str, &str, &str, &str); 9] = [
         "first_seq",
         "the table of seen messages does not fit what came from here on",
     ),
-    // By these orders the rows come from the indices: a task that is not found there would run again.
+    // By this order the rows come from the index: a session that is not found there could be opened again.
     (
         "peer_past_sessions",
         "NULL, num, id",
         "id",
         "the index of past sessions with peers does not fit their table",
     ),
-    (
-        "peer_tasks",
-        "NULL, num, owner, id",
-        "owner, id",
-        "the index of tasks does not fit their table",
-    ),
     ("peer_refusals", "seq", "seq", "the table of refusals does not fit what was refused here"),
 ];
+
+/// Of tasks by their names: one that is not found there would run again.
+const NAMES: Table = (
+    "peer_task_names",
+    "NULL, stretch, owner, id, num",
+    "stretch, owner, id, num",
+    "the names of tasks do not fit their table",
+);
+
+/// The same in a file that an older program wrote, where the rows come from an index by this order.
+const INDEX: Table = (
+    "peer_tasks",
+    "NULL, num, owner, id",
+    "owner, id",
+    "the index of tasks does not fit their table",
+);

@@ -1,9 +1,12 @@
 //! What the store has of single tasks, and of what was refused. Each entry that is read is held against
 //! its hash.
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
-use sabir_ldp::{Record, Refused, TaskEnded, TaskKey, TaskStarted, TaskUpdated};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use sabir_ldp::{
+    DelegateId, Record, Refused, TaskEnded, TaskId, TaskKey, TaskStarted, TaskUpdated,
+};
 
+use super::names;
 use super::tasks::{Place, Running};
 use crate::chain::Hash;
 use crate::connection::genesis;
@@ -28,16 +31,40 @@ impl Reader {
     /// [`StoreError::Tampered`] when the entry is not what was written; when the file cannot be read.
     pub fn peer_task_ended(&self, key: &TaskKey) -> Result<Option<TaskEnded>, StoreError> {
         self.of_peers(|rows| {
-            let sql = "SELECT ended_seq FROM peer_tasks WHERE owner = ?1 AND id = ?2";
-            let names = params![key.owner.as_str(), key.id.as_str()];
+            let Some(num) = names::find(rows.connection, key)? else { return Ok(None) };
+            let sql = "SELECT ended_seq FROM peer_tasks WHERE num = ?1";
             let mut statement = rows.connection.prepare_cached(sql)?;
-            let seq: Option<i64> = statement.query_row(names, |row| row.get(0)).optional()?;
-            let Some(seq) = seq else { return Ok(None) };
+            let seq: i64 = statement.query_row([num], |row| row.get(0))?;
             let found = rows.find(from_sql(seq), |record| match record {
                 Record::Ended(ended) if ended.key == *key => Some(*ended),
                 _ => None,
             });
             found.map(Some)
+        })
+    }
+
+    /// The tasks with this id, whoever sent them; at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn peer_tasks_named(&self, id: &str, limit: usize) -> Result<Vec<TaskKey>, StoreError> {
+        let Ok(id) = TaskId::new(id.to_owned()) else { return Ok(Vec::new()) };
+        self.of_peers(|rows| {
+            let sql = "SELECT owner FROM peer_running WHERE id = ?1
+                       UNION SELECT owner FROM peer_tasks WHERE id = ?1 ORDER BY owner LIMIT ?2";
+            let mut statement = rows.connection.prepare_cached(sql)?;
+            let found = statement.query_map(params![id.as_str(), to_sql(limit as u64)], |row| {
+                row.get::<_, String>(0)
+            })?;
+            let mut keys = Vec::new();
+            for owner in found {
+                // One that is none would have been found by verification.
+                if let Ok(owner) = DelegateId::new(owner?) {
+                    keys.push(TaskKey { owner, id: id.clone() });
+                }
+            }
+            Ok(keys)
         })
     }
 
@@ -176,11 +203,11 @@ impl Rows<'_> {
         if let Some(running) = Running::load(self.connection, key)? {
             return Ok(Some(running.place));
         }
-        let sql = "SELECT place FROM peer_tasks WHERE owner = ?1 AND id = ?2";
-        let names = params![key.owner.as_str(), key.id.as_str()];
+        let Some(num) = names::find(self.connection, key)? else { return Ok(None) };
+        let sql = "SELECT place FROM peer_tasks WHERE num = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let place: Option<Option<i64>> = statement.query_row(names, |row| row.get(0)).optional()?;
-        Ok(place.flatten().map(Place::from_column))
+        let place: Option<i64> = statement.query_row([num], |row| row.get(0))?;
+        Ok(place.map(Place::from_column))
     }
 }
 

@@ -268,7 +268,7 @@ impl PeerProjector {
         self.change(connection, &ended.session, |open| {
             open.spent = open.spent.plus(ended.usage);
             open.touch(ended.at);
-            open.last_task = listed.or(open.last_task);
+            open.last_task = Some(listed);
         })
     }
 
@@ -362,11 +362,12 @@ impl Stretch {
 }
 
 /// Those that can be made again.
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 8] = [
     "peer_sessions",
     "peer_past_sessions",
     "peer_running",
     "peer_tasks",
+    "peer_task_names",
     "peer_updates",
     "peer_seen",
     "peer_refusals",

@@ -134,13 +134,13 @@ fn ended_tasks(
     ))?;
     let first = records.len();
     let most = to_sql(limits.finished as u64).saturating_add(to_sql(limits.faded as u64));
-    let mut marks = Vec::new();
+    let mut traces = Vec::new();
     let mut found = statement.query([most.saturating_add(1)])?;
     while let Some(row) = found.next()? {
         if records.len() - first == limits.finished {
             let seq = from_sql(row.get(4)?);
             let key = key(row.get(0)?, row.get(1)?).ok_or(Tampered { seq, why: UNREADABLE })?;
-            marks.push(key.mark());
+            traces.push(key.trace());
             continue;
         }
         let seq = from_sql(row.get(4)?);
@@ -154,10 +154,10 @@ fn ended_tasks(
         };
         records.push(read().ok_or(Tampered { seq, why: UNREADABLE })?);
     }
-    if marks.len() > limits.faded {
+    if traces.len() > limits.faded {
         records.push(Record::Forgot);
-    } else if !marks.is_empty() {
-        records.push(Record::Faded { marks });
+    } else if !traces.is_empty() {
+        records.push(Record::Faded { traces });
     }
     if let Some(newest_first) = records.get_mut(first..) {
         newest_first.reverse();

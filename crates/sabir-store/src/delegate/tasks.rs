@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use sabir_ldp::{Authentication, TaskKey};
 
 use super::effect::Ended;
+use super::names;
 use crate::journal::{from_sql, to_sql};
 
 /// Which entry started a task, and where in it: a number for the task, by which its updates are found.
@@ -85,19 +86,19 @@ pub(super) fn list_update(
     connection.prepare_cached(sql)?.execute(values).map(drop)
 }
 
-/// Lists a task that ended, and gives the number of its row; none if it ended before, which counts.
+/// Lists a task that ended, and gives the number of its row.
 pub(super) fn list_ended(
     connection: &Connection,
     ended: &Ended,
     place: Option<Place>,
     seq: u64,
     before: Option<i64>,
-) -> rusqlite::Result<Option<i64>> {
+) -> rusqlite::Result<i64> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO peer_tasks (owner, id, digest, authentication, place, ended_seq, before, shown)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (owner, id) DO NOTHING",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?;
-    let inserted = statement.execute(params![
+    statement.execute(params![
         ended.key.owner.as_str(),
         ended.key.id.as_str(),
         ended.digest,
@@ -107,7 +108,9 @@ pub(super) fn list_ended(
         before,
         ended.shown.map(|mark| mark.0.0),
     ])?;
-    Ok((inserted > 0).then(|| connection.last_insert_rowid()))
+    let num = connection.last_insert_rowid();
+    names::list(connection, &ended.key, num)?;
+    Ok(num)
 }
 
 fn authentication_to_sql(authentication: Authentication) -> i64 {

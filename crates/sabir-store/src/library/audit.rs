@@ -168,6 +168,34 @@ impl Library {
         })
     }
 
+    /// Rows before a number, the newest first; at most `limit`, never more than [`Library::audit`]
+    /// answers with.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn audit_before(&self, before: u64, limit: usize) -> Result<Vec<AuditRow>, LibraryError> {
+        self.read(|connection| {
+            let sql = format!("{SELECT} WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2");
+            let parameters = params![Count(before), limits::rows(limit)];
+            some(connection, &sql, parameters, read, |row| row.body.len())
+        })
+    }
+
+    /// How many rows are about what one did. None of them is read whole.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn audit_count(&self, actor: &str) -> Result<u64, LibraryError> {
+        self.read(|connection| {
+            let sql = "SELECT count(*) FROM policy_audit WHERE actor = ?1";
+            let Count(count) =
+                connection.prepare_cached(sql)?.query_row([actor], |row| row.get(0))?;
+            Ok(count)
+        })
+    }
+
     /// The calls whose ids begin with `start`, in the order of the ids; at most `limit`.
     ///
     /// # Errors

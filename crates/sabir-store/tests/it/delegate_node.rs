@@ -88,6 +88,24 @@ fn settings(limits: &DelegateLimits) -> DelegateSettings {
         trust: trust(),
         replay: ReplayLimits::default(),
         limits: limits.clone(),
+        lasting: std::collections::BTreeSet::new(),
+    }
+}
+
+/// Writes an entry for each name: a task that began and ended as another did.
+pub(crate) fn finish_many(store: &Store, made: &[Record], names: impl Iterator<Item = String>) {
+    for name in names {
+        let mut records = made.to_vec();
+        for record in &mut records {
+            match record {
+                Record::Started(started) => started.key = key(&name),
+                Record::Ended(ended) => ended.key = key(&name),
+                _ => {}
+            }
+        }
+        store.append_blocking(Batch::of_peers(START, records), |done| {
+            done.unwrap();
+        });
     }
 }
 
@@ -128,6 +146,15 @@ impl Node {
             }
         };
         self
+    }
+
+    /// The records of a task of the session `s-1` that began and ended.
+    pub(crate) fn finished(&mut self) -> Vec<Record> {
+        self.open("s-1");
+        self.submit("s-1", "t");
+        self.finish("t");
+        let of_task = |record: &&Record| matches!(record, Record::Started(_) | Record::Ended(_));
+        self.records.iter().filter(of_task).cloned().collect()
     }
 
     pub(crate) fn handle(&mut self, input: DelegateInput) {

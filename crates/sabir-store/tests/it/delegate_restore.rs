@@ -5,7 +5,9 @@ use sabir_ldp::{DelegateLimits, Record};
 use sabir_store::{Store, StoreError};
 use serde_json::json;
 
-use crate::delegate_node::{CALLER, Keys, LOOPBACK, Node, START, TOKENS, key, restored, showing};
+use crate::delegate_node::{
+    CALLER, Keys, LOOPBACK, Node, TOKENS, finish_many, key, restored, showing,
+};
 use crate::sample::{home, unguarded};
 
 #[derive(Debug, Clone)]
@@ -198,29 +200,8 @@ fn a_message_is_a_replay_after_a_restart() {
 fn a_hundred_thousand_tasks_are_known_without_reading_them() {
     let home = home();
     let mut node = Node::new(home.path());
-    node.open("s-1");
-    node.submit("s-1", "t");
-    node.finish("t");
-    let made: Vec<Record> = node
-        .records
-        .iter()
-        .filter(|record| matches!(record, Record::Started(_) | Record::Ended(_)))
-        .cloned()
-        .collect();
-    for number in 0..100_050_u32 {
-        let key = key(&format!("task-{number}"));
-        let mut records = made.clone();
-        for record in &mut records {
-            match record {
-                Record::Started(started) => started.key = key.clone(),
-                Record::Ended(ended) => ended.key = key.clone(),
-                _ => {}
-            }
-        }
-        node.store.append_blocking(sabir_store::Batch::of_peers(START, records), |done| {
-            done.unwrap();
-        });
-    }
+    let made = node.finished();
+    finish_many(&node.store, &made, (0..100_050).map(|number| format!("task-{number}")));
     // Long after, so that no message could pass again.
     node.now += 3_600_000;
     node.open("s-2");
@@ -235,7 +216,7 @@ fn a_hundred_thousand_tasks_are_known_without_reading_them() {
     let known = records.iter().filter(|it| matches!(it, Record::Known { .. })).count();
     assert_eq!(known, 100_000);
     let faded = records.iter().find_map(|record| match record {
-        Record::Faded { marks } => Some(marks.len()),
+        Record::Faded { traces } => Some(traces.len()),
         _ => None,
     });
     // The one that was finished first is among them.

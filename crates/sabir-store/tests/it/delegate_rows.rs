@@ -130,6 +130,8 @@ fn a_changed_table_is_found_and_made_again() {
         "UPDATE peer_tasks SET before = NULL WHERE num = 2",
         "DELETE FROM peer_tasks WHERE num = 1",
         "INSERT INTO peer_tasks VALUES (3, 'me', 't', zeroblob(32), 0, NULL, 1, NULL, NULL)",
+        "DELETE FROM peer_task_names WHERE num = 1",
+        "UPDATE peer_task_names SET stretch = -1 WHERE num = 2",
         "DELETE FROM peer_updates WHERE n = 2",
         "UPDATE peer_updates SET seq = seq + 1",
         "UPDATE peer_seen SET forget_at_ms = 0",

@@ -4,7 +4,9 @@
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
 mod append;
+mod browsing;
 mod child;
+mod commits;
 mod crash;
 mod delegate_crash;
 mod delegate_node;

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use sabir_store::{Reader, Scope, Store, StoreError, genesis_hash};
 
+use crate::delegate_node::{Node, finish_many, key};
 use crate::sample::{batch, filled, home, item, reader, session, two_sessions};
 
 /// A store as the program of version `version` left it: its tables, and what [`filled`] writes.
@@ -59,7 +60,7 @@ fn schema(home: &Path) -> Vec<String> {
 fn every_old_version_is_opened_and_becomes_the_newest() {
     let fresh = home();
     filled(fresh.path());
-    for version in 1..=3 {
+    for version in 1..=4 {
         let home = home();
         old_store(home.path(), version);
         // Before anyone migrates it, it can be read.
@@ -75,26 +76,79 @@ fn every_old_version_is_opened_and_becomes_the_newest() {
     }
 }
 
-/// QP-J17: what an older program did for peers, before marks of holders were kept.
+/// QP-J17: what an older program did for peers: before marks of holders were kept, and before names
+/// had a table of their own.
 #[test]
 fn a_delegate_of_an_older_program_is_read_before_and_after_it_is_migrated() {
+    for version in [3, 4] {
+        let home = home();
+        let limits = crate::delegate_rows::filled(home.path());
+        let state = reader(home.path()).peer_state(&limits).unwrap();
+        let newest = schema(home.path());
+        make_old(home.path(), version);
+        assert_ne!(schema(home.path()), newest);
+        let look = || {
+            assert_eq!(reader(home.path()).peer_state(&limits).unwrap(), state);
+            let ended = |id| reader(home.path()).peer_task_ended(&key(id)).unwrap();
+            assert!(ended("t-1").is_some() && ended("t-2").is_some() && ended("t-3").is_none());
+            reader(home.path()).verify().unwrap();
+        };
+        look();
+        drop(Store::open(home.path()).unwrap());
+        assert_eq!(schema(home.path()), newest, "version {version}");
+        look();
+    }
+}
+
+/// QP-J17: names that an older program left are found in the stretches where new ones would be.
+#[test]
+fn many_names_are_migrated_to_where_new_ones_would_be() {
     let home = home();
-    let limits = crate::delegate_rows::filled(home.path());
-    let state = reader(home.path()).peer_state(&limits).unwrap();
-    let newest = schema(home.path());
-    let connection = Connection::open(home.path().join("sabir.db")).unwrap();
-    let back = "ALTER TABLE peer_tasks DROP COLUMN shown;
-                ALTER TABLE peer_past_sessions DROP COLUMN shown;
-                PRAGMA user_version = 3;";
-    connection.execute_batch(back).unwrap();
-    drop(connection);
-    assert_ne!(schema(home.path()), newest);
-    assert_eq!(reader(home.path()).peer_state(&limits).unwrap(), state);
-    reader(home.path()).verify().unwrap();
-    drop(Store::open(home.path()).unwrap());
-    assert_eq!(schema(home.path()), newest);
-    assert_eq!(reader(home.path()).peer_state(&limits).unwrap(), state);
-    reader(home.path()).verify().unwrap();
+    let name = |number: u32| format!("task-{number}");
+    let mut node = Node::new(home.path());
+    let made = node.finished();
+    // With that one a long stretch, some short ones, and a task more.
+    finish_many(&node.store, &made, (0..17_000).map(name));
+    drop(node);
+    make_old(home.path(), 4);
+    let store = Store::open(home.path()).unwrap();
+    finish_many(&store, &made, (17_000..33_000).map(name));
+    drop(store);
+    let reader = reader(home.path());
+    reader.verify().unwrap();
+    for number in [0, 255, 256, 16_383, 16_384, 16_999, 17_000, 32_767, 32_768, 32_999] {
+        let ended = reader.peer_task_ended(&key(&name(number))).unwrap();
+        assert_eq!(ended.unwrap().key, key(&name(number)), "{number}");
+    }
+    assert_eq!(reader.peer_task_ended(&key("task-33000")).unwrap(), None);
+}
+
+/// Makes the tables of a delegate what they were in an older version.
+fn make_old(home: &Path, version: u32) {
+    let connection = Connection::open(home.join("sabir.db")).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE old (
+                 num INTEGER PRIMARY KEY, owner TEXT NOT NULL, id TEXT NOT NULL,
+                 digest BLOB NOT NULL, authentication INTEGER NOT NULL, place INTEGER,
+                 ended_seq INTEGER NOT NULL, before INTEGER, shown BLOB, UNIQUE (owner, id)
+             ) STRICT;
+             INSERT INTO old SELECT * FROM peer_tasks;
+             DROP TABLE peer_tasks;
+             ALTER TABLE old RENAME TO peer_tasks;
+             DROP TABLE peer_task_names;
+             PRAGMA user_version = 4;",
+        )
+        .unwrap();
+    if version == 3 {
+        connection
+            .execute_batch(
+                "ALTER TABLE peer_tasks DROP COLUMN shown;
+                 ALTER TABLE peer_past_sessions DROP COLUMN shown;
+                 PRAGMA user_version = 3;",
+            )
+            .unwrap();
+    }
 }
 
 #[test]
@@ -105,7 +159,7 @@ fn a_newer_store_is_left_alone() {
     connection.execute_batch("PRAGMA user_version = 99").unwrap();
     drop(connection);
     let path = home.path().join("sabir.db");
-    let expected = StoreError::NewerSchema { path, found: 99, known: 4 };
+    let expected = StoreError::NewerSchema { path, found: 99, known: 5 };
     assert_eq!(Store::open(home.path()).unwrap_err(), expected);
     assert_eq!(Reader::open(home.path()).unwrap_err(), expected);
     assert!(expected.to_string().contains("was written by a newer sabir (schema 99"));

@@ -67,7 +67,7 @@ fn tables(home: &Path) -> Vec<(String, Vec<Vec<Value>>)> {
         let mut statement = connection.prepare(names).unwrap();
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     };
-    assert_eq!(names.len(), 17, "{names:?}");
+    assert_eq!(names.len(), 18, "{names:?}");
     let rows = |name: &String| {
         let mut statement =
             connection.prepare(&format!("SELECT * FROM {name} ORDER BY 1")).unwrap();

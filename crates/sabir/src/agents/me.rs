@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use sabir_base::text::one_line;
-use sabir_host::{NodeConfig, Surroundings, node_signing_key, read_file_text, read_private};
-use sabir_ldp::{DelegateId, HexBytes, IdentityCard, SigningKey, Trust, TrustDomain};
+use sabir_host::{
+    NodeConfig, NodeError, OwnIds, Surroundings, node_signing_key, read_file_text, read_private,
+};
+use sabir_ldp::{DelegateId, HexBytes, IdentityCard, PublicKey, SigningKey, Trust, TrustDomain};
 use sabir_net::{
     Base, Client, ClientSettings, Delegation, HttpSettings, LocalGround, Pace, PlainHttp,
 };
@@ -27,7 +29,9 @@ pub(super) struct MeArgs {
 pub(super) struct Me {
     pub(super) key: SigningKey,
     pub(super) delegate_id: DelegateId,
+    /// With our own ids tied to our keys: nobody whom we ask is one of us.
     pub(super) trust: Trust,
+    pub(super) own: OwnIds,
     pub(super) peers: Peers,
     pub(super) config: NodeConfig,
     pub(super) domains: Vec<TrustDomain>,
@@ -48,13 +52,37 @@ impl Me {
         Self::with(&home, read_config(&path)?, folder_of(&path)?)
     }
 
+    /// As somebody who asks others.
     pub(super) fn with(home: &Path, config: NodeConfig, folder: PathBuf) -> anyhow::Result<Self> {
+        Self::opened(home, config, folder, OwnIds::known)
+    }
+
+    /// As somebody whom others ask, who is reached at `at`: from the first moment on our ids are ours.
+    pub(super) fn serving(
+        home: &Path,
+        config: NodeConfig,
+        folder: PathBuf,
+        at: &str,
+    ) -> anyhow::Result<Self> {
+        let me = Self::opened(home, config, folder, OwnIds::of_home)?;
+        me.own.keep(&me.peers, at)?;
+        Ok(me)
+    }
+
+    fn opened(
+        home: &Path,
+        config: NodeConfig,
+        folder: PathBuf,
+        own: fn(&Path, &DelegateId, PublicKey) -> Result<OwnIds, NodeError>,
+    ) -> anyhow::Result<Self> {
         let key = node_signing_key(home)?;
         let peers = Peers::open(home)?;
         let domains = peers.domains()?;
         let delegate_id = config.identity(&key.public_key())?;
-        let trust = config.trust(&domains, &environment)?;
-        Ok(Self { key, delegate_id, trust, peers, config, domains, folder })
+        let mut trust = config.trust(&domains, &environment)?;
+        let own = own(home, &delegate_id, key.public_key())?;
+        own.tie(&mut trust)?;
+        Ok(Self { key, delegate_id, trust, own, peers, config, domains, folder })
     }
 
     /// The card that `sabir up` would publish, at the address where it usually listens.
@@ -70,12 +98,16 @@ impl Me {
     }
 
     pub(super) fn client(&self) -> anyhow::Result<Client> {
+        self.client_with(self.http()?)
+    }
+
+    fn client_with(&self, http: HttpSettings) -> anyhow::Result<Client> {
         Ok(Client::new(ClientSettings {
             delegate_id: self.delegate_id.clone(),
             key: self.key.clone(),
             trust: self.trust.clone(),
             peers: self.peers.clone(),
-            http: self.http()?,
+            http,
             pace: Pace::default(),
         })?)
     }
@@ -117,6 +149,16 @@ impl Me {
     }
 
     pub(super) fn delegation(&self) -> anyhow::Result<Delegation> {
+        self.delegation_showing(None)
+    }
+
+    /// The same, which shows one more token where it belongs.
+    pub(super) fn delegation_showing(
+        &self,
+        token: Option<(&Base, String)>,
+    ) -> anyhow::Result<Delegation> {
+        let mut http = self.http()?;
+        http.tokens.extend(token.map(|(base, token)| (base.origin(), token)));
         let secret = self.config.secret_variables();
         let is_for_others = |(name, _): &(OsString, OsString)| {
             !secret.iter().any(|it| name.as_os_str() == it.as_str())
@@ -126,7 +168,7 @@ impl Me {
             directory: std::env::current_dir().context("the working directory is gone")?,
             helper: std::env::current_exe().context("this program cannot find itself")?,
         };
-        Ok(Delegation::new(self.client()?, ground))
+        Ok(Delegation::new(self.client_with(http)?, ground))
     }
 }
 
@@ -152,7 +194,7 @@ pub(super) fn environment(name: &str) -> Option<String> {
 }
 
 /// Where the configuration stands, or would.
-pub(super) fn folder_of(path: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn folder_of(path: &Path) -> anyhow::Result<PathBuf> {
     let path = std::path::absolute(path).context("the working directory is gone")?;
     Ok(path.parent().map(Path::to_path_buf).unwrap_or(path))
 }

@@ -5,14 +5,17 @@ mod reply;
 
 use std::collections::HashSet;
 use std::io::{IsTerminal as _, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
 use sabir_base::Diagnostic;
 use sabir_base::text::with_hidden_shown;
-use sabir_host::{Action, ActionSetup, Actions, Observation, Order, Progress};
+use sabir_host::{Action, ActionSetup, Actions, Engine, Observation, Order, Progress, Spawner};
 use sabir_llmx::{Act, Batches, Content, Header, Message, Operation, Receiver, Tree};
+use sabir_net::Orders;
+use sabir_store::{Store, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -48,7 +51,7 @@ What actions take:
   write   tgt a path; args text, overwrite
   edit    tgt a path; args old and new, or text for the lines that #L names
   shell   tgt a command line; args cwd, timeout_ms, escalated, why
-  spawn   tgt the name of an agent; args task
+  spawn   tgt an agent; args task, skill, budget_tokens, deadline_secs
 
 The reply is on standard output and is valid LLMX, how long each action took on standard error.
 With --json the reply is one object: {file, ok, replies}. Each reply has f, t, s, b, re and
@@ -105,20 +108,30 @@ impl RunArgs {
             true => Some(self.agent.open()?),
             false => None,
         };
+        let runtime = runtime()?;
+        let home = self.agent.model.home.resolve()?;
+        let orders = match spawns {
+            true => runtime.block_on(orders(&home, agents.as_ref()))?,
+            false => None,
+        };
+        let spawner = orders.clone().map(|orders| Arc::new(orders) as Arc<dyn Spawner>);
+        if let (Some(engine), Some(spawner)) = (&agents, &spawner) {
+            engine.hand_on_to(Arc::clone(spawner));
+        }
         let actions = Actions::open(ActionSetup {
             root: PathBuf::from(root.path()),
-            home: self.agent.model.home.resolve()?,
+            home,
             runner: AgentArgs::runner()?,
             providers: self.agent.model.providers()?,
             approval_policy: self.agent.approval_policy().unwrap_or_default(),
             sandbox_policy: self.agent.sandbox_policy().unwrap_or_default(),
             agents: agents.clone(),
+            spawner,
         })?;
         let is_attended = !reads_stdin
             && !self.json
             && std::io::stdin().is_terminal()
             && std::io::stderr().is_terminal();
-        let runtime = runtime()?;
         let replies = runtime.block_on(async {
             let mut runner = Runner {
                 actions: &actions,
@@ -136,6 +149,9 @@ impl RunArgs {
             if let Some(engine) = &agents {
                 engine.shutdown().await;
             }
+            if let Some(orders) = &orders {
+                orders.leave().await;
+            }
             anyhow::Ok(replies)
         });
         // A thread may still be waiting for a line on standard input.
@@ -150,6 +166,19 @@ impl RunArgs {
         }
         Ok(if report.ok { Exit::Done } else { Exit::Found })
     }
+}
+
+/// Who takes the tasks of `spawn` that are for delegates. While a node is up, its journal is its own.
+async fn orders(home: &Path, agents: Option<&Engine>) -> anyhow::Result<Option<Orders>> {
+    let store = match agents {
+        Some(engine) => engine.store().clone(),
+        None => match Store::open(home) {
+            Ok(store) => store,
+            Err(StoreError::InUse { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        },
+    };
+    Ok(Some(crate::agents::spawning::orders(home, store).await?))
 }
 
 /// The messages with actions that nobody has observed yet.

@@ -4,11 +4,12 @@ use std::io::Write as _;
 
 use clap::{Args, Subcommand};
 use sabir_base::text::one_line;
-use sabir_host::{open_library, open_library_to_read, written};
+use sabir_host::{EXAMPLE_QUESTION, open_library, open_library_to_read, written};
 use sabir_store::library::{Artifact, Collection, Library, LibraryError, Source, SourceStatus};
 use serde_json::json;
 
 use super::cited::json_line;
+use super::desk::{EgressArgs, block_on, open_without_model};
 use super::progress::clock;
 use super::versions::{Wants, show_source};
 use crate::exit::Exit;
@@ -22,6 +23,7 @@ pub(crate) enum CollectionCommand {
     List(ListArgs),
     Show(ShowArgs),
     Delete(DeleteArgs),
+    Example(ExampleArgs),
 }
 
 /// Make a collection
@@ -98,6 +100,40 @@ pub(crate) struct DeleteArgs {
     home: HomeArgs,
 }
 
+/// Make a collection of pages that come with the program, to try it without the network
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sabir collection example
+  sabir ask \"How long is it from one high water to the next?\" -c Harbour
+
+Prints the id. The pages are copied into the home. One of them carries prompt injections, on purpose.")]
+pub(crate) struct ExampleArgs {
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    home: HomeArgs,
+}
+
+impl ExampleArgs {
+    fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        let desk = open_without_model(&self.home, &EgressArgs::default())?;
+        let made = block_on(async |stop| Ok(desk.make_example(stop).await?))?;
+        match self.json {
+            true => {
+                writeln!(output, "{}", json_line(&json!({ "id": made.id, "title": made.title })))?
+            }
+            false => {
+                writeln!(output, "{}", made.id)?;
+                let title = &made.title;
+                notes.line(format_args!("try: sabir ask {EXAMPLE_QUESTION:?} -c {title}"));
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
 impl CollectionCommand {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         match self {
@@ -105,6 +141,7 @@ impl CollectionCommand {
             Self::List(args) => args.run(output),
             Self::Show(args) => args.run(output),
             Self::Delete(args) => args.run(notes),
+            Self::Example(args) => args.run(output, notes),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! What the commands at the desk share: how it is opened, and how it is stopped.
 
+use std::path::Path;
+
 use anyhow::Context;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use sabir_capture::HostPort;
 use sabir_host::{
     Desk, DeskError, DeskModel, DeskSetup, Integrations, McpConfig, ModelClient, USUAL_BUDGET,
-    load_policy,
+    config_file, load_policy_with,
 };
 use sabir_store::library::Collection;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +19,7 @@ use crate::model_args::ModelArgs;
 use crate::signals::Signals;
 
 /// The model that is built in, by its name.
-const EXTRACTIVE: &str = "extractive";
+pub(crate) const EXTRACTIVE: &str = "extractive";
 /// With fewer the question itself does not fit.
 const LEAST_BUDGET: u64 = 500;
 
@@ -58,14 +60,17 @@ impl DeskArgs {
     pub(crate) fn open_withholding(&self, sight: Sight, secret: &[String]) -> anyhow::Result<Desk> {
         if self.model.model.as_deref() == Some(EXTRACTIVE) {
             // It proposes nothing and asks nobody: what is configured does not matter.
-            return open(&self.model.home, &self.egress, DeskModel::Extractive, None, sight);
+            let config = self.model.config_file()?;
+            let model = DeskModel::Extractive;
+            return open(&self.model.home, &config, &self.egress, model, None, sight);
         }
         let model = self.chosen()?;
         let integrations = Integrations {
             config: servers(&self.model)?.withholding(secret.iter().cloned()),
             helper: std::env::current_exe().context("this program cannot find itself")?,
         };
-        open(&self.model.home, &self.egress, model, Some(integrations), sight)
+        let config = self.model.config_file()?;
+        open(&self.model.home, &config, &self.egress, model, Some(integrations), sight)
     }
 
     /// The built-in model, unless it is said who else should answer.
@@ -87,18 +92,20 @@ impl DeskArgs {
 
 /// A desk for commands that ask no model.
 pub(crate) fn open_without_model(home: &HomeArgs, egress: &EgressArgs) -> anyhow::Result<Desk> {
-    open(home, egress, DeskModel::Extractive, None, Sight::Hidden)
+    let config = config_file(&home.resolve()?);
+    open(home, &config, egress, DeskModel::Extractive, None, Sight::Hidden)
 }
 
 fn open(
     home: &HomeArgs,
+    config: &Path,
     egress: &EgressArgs,
     model: DeskModel,
     integrations: Option<Integrations>,
     sight: Sight,
 ) -> anyhow::Result<Desk> {
     let home = home.resolve()?;
-    let policy = load_policy(&home)?;
+    let policy = load_policy_with(&home, config)?;
     Ok(Desk::open(DeskSetup {
         home,
         allow_egress: egress.allow_egress.clone(),

@@ -25,7 +25,7 @@ struct Offer {
 
 /// Completes the arguments with a model that a person chose, or says what could be written.
 pub(super) fn choose(model: &mut ModelArgs, may_ask: bool) -> anyhow::Result<()> {
-    let found = runtime()?.block_on(find())?;
+    let found = runtime()?.block_on(find_local())?;
     let offers: Vec<Offer> = found.into_iter().flat_map(offers).take(MOST_OFFERED).collect();
     if offers.is_empty() {
         bail!(
@@ -45,7 +45,8 @@ pub(super) fn choose(model: &mut ModelArgs, may_ask: bool) -> anyhow::Result<()>
     Ok(())
 }
 
-async fn find() -> anyhow::Result<Vec<LocalServer>> {
+/// Servers of models on this machine.
+pub(crate) async fn find_local() -> anyhow::Result<Vec<LocalServer>> {
     let Ok(said) = std::env::var(PORTS) else { return Ok(detect_local().await) };
     let words = said.split(',').map(str::trim).filter(|it| !it.is_empty());
     let ports: Result<Vec<u16>, _> = words.map(str::parse).collect();

@@ -15,6 +15,7 @@ use sabir_testkit::assert_rules_are_named;
 use sabir_testkit::fake_model::{FakeModel, Reply, responses};
 use tempfile::TempDir;
 
+use crate::agents::harbor::{Node, run_at};
 use crate::process::{Outcome, run, run_in, sabir, wait};
 
 /// A folder with a root and a home in it.
@@ -260,6 +261,26 @@ fn an_agent_is_spawned_where_there_is_a_model() {
     model.assert_done();
 }
 
+/// LX-A24: a delegate that is known gets it as an order, and no model is needed.
+#[test]
+fn an_action_is_handed_to_a_delegate() {
+    let place = Place::new();
+    let far = tempfile::tempdir().unwrap();
+    let node = Node::start(far.path(), "");
+    let home = place.folder.path().join("home");
+    let added = run_at(&home, &["delegates", "add", &node.url()]);
+    assert_eq!(added.code, 0, "{}{}", added.stdout, added.stderr);
+    let message = "HEADER:{f:a,t:b,s:1,b:B}\n\
+                   ACT:{i:A1,op:spawn,tgt:\"ldp:delegate:harbor\",args:{task:\"say hi\",skill:echo}}\n\
+                   ACT:{i:A2,op:spawn,tgt:\"anyone\",args:{task:\"fly\",skill:flight}}\n";
+    let outcome = place.run(&[], message);
+    assert_eq!(outcome.code, 1, "{}{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.stdout.contains("OBS:{ai:A1,s:OK"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("say hi"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("NO_DELEGATE"), "{}", outcome.stdout);
+    node.end();
+}
+
 /// LX-A25.
 #[test]
 fn an_interrupt_stops_everything_and_says_so() {
@@ -320,6 +341,7 @@ fn asked(place: &Place, answer: Option<bool>) -> String {
         approval_policy: ApprovalPolicy::Untrusted,
         sandbox_policy: SandboxPolicy::default(),
         agents: None,
+        spawner: None,
     })
     .unwrap();
     let text = "HEADER:{f:a,t:b,s:1} ACT:{op:write,tgt:\"new.txt\",args:{text:\"x\"}}";

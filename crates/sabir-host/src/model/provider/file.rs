@@ -193,11 +193,22 @@ fn read_entry(source: &str, name: &str, value: &Value) -> Result<Entry, Provider
             Some(key @ ("headers" | "env_headers" | "query")) => {
                 format!("`{key}` in {place} must be a table of strings")
             }
-            Some(key) => format!("`{key}` in {place}: {}", error.message()),
-            None => format!("{place}: {}", error.message()),
+            // So may any text that somebody put into the wrong line.
+            Some(key) => format!("`{key}` in {place}: {}", without_values(error.message())),
+            None => format!("{place}: {}", without_values(error.message())),
         };
         ProviderError::Malformed { source: source.to_owned(), line: None, reason }
     })
+}
+
+/// What a reader of values has to say, without the values.
+fn without_values(message: &str) -> String {
+    match (message.find('"'), message.rfind('"')) {
+        (Some(start), Some(end)) if start < end => {
+            format!("{}\"…\"{}", &message[..start], &message[end + 1..])
+        }
+        _ => message.to_owned(),
+    }
 }
 
 fn unknown_key(
@@ -245,7 +256,8 @@ fn nearest(key: &str) -> Option<&'static str> {
 
 const TOP_KEYS: [&str; 2] = ["default_provider", "providers"];
 
-const KEYS: [&str; 13] = [
+/// What a section can say.
+pub(crate) const KEYS: [&str; 13] = [
     "name",
     "base_url",
     "wire_api",

@@ -45,9 +45,15 @@ fn check_error(text: &str, settings: &ProviderSettings, expected: Expect) {
 
 #[test]
 fn the_example_is_read() {
-    let text = std::fs::read_to_string("../../examples/providers.toml").unwrap();
-    let providers = Providers::parse(&text, "providers.toml").unwrap();
-    assert_eq!(providers.names().collect::<Vec<_>>(), ["local", "rack", "work"]);
+    let text = std::fs::read_to_string("../../examples/sabir.toml").unwrap();
+    let is_code = |line: &str| line.starts_with('[') || line.contains(" = ");
+    let line = |line: &str| match line.strip_prefix("# ") {
+        Some(code) if is_code(code) => format!("{code}\n"),
+        _ => format!("{line}\n"),
+    };
+    let text: String = text.lines().map(line).collect();
+    let providers = Providers::parse(&text, "sabir.toml").unwrap();
+    assert_eq!(providers.names().collect::<Vec<_>>(), ["local", "work"]);
     let provider = providers.resolve(&[], &|_| None).unwrap();
     assert_eq!(provider.base_url, "http://127.0.0.1:11434/v1");
     assert_eq!(provider.wire_api, WireApi::Chat);
@@ -197,7 +203,7 @@ fn errors_help() {
         "[providers.a]\nrequest_max_retries = 'many'",
         &none,
         expect![[
-            r#"providers.toml: `request_max_retries` in [providers.a]: invalid type: string "many", expected u32"#
+            r#"providers.toml: `request_max_retries` in [providers.a]: invalid type: string "…", expected u32"#
         ]],
     );
     check_error(

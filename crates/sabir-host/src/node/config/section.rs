@@ -24,6 +24,13 @@ pub(super) struct Placed<T> {
     span: Range<usize>,
 }
 
+/// Whether something is there, or how.
+pub(super) enum Switch<'a> {
+    On,
+    Off,
+    Section(Section<'a>),
+}
+
 impl<'a> Section<'a> {
     /// A key that nobody knows is refused, and the nearest that somebody does is named.
     pub(super) fn new(
@@ -67,6 +74,14 @@ impl<'a> Section<'a> {
             _ => None,
         })?;
         Ok(flag.map(|flag| flag.value))
+    }
+
+    /// A whole number, also zero.
+    pub(super) fn number(&mut self, key: &str) -> Result<Option<Placed<u64>>, NodeConfigError> {
+        self.take(key, "10", |value| match value {
+            DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        })
     }
 
     /// A whole number of at least one.
@@ -139,6 +154,19 @@ impl<'a> Section<'a> {
     ) -> Result<Option<Section<'a>>, NodeConfigError> {
         let value = self.table.remove(key);
         value.map(|value| Section::new(name, value, known, self.text)).transpose()
+    }
+
+    /// `true`, `false`, or a table that says more.
+    pub(super) fn switch(
+        &mut self,
+        key: &str,
+        name: &'static str,
+        known: &[&str],
+    ) -> Result<Option<Switch<'a>>, NodeConfigError> {
+        match self.table.get(key).map(Spanned::get_ref) {
+            Some(DeValue::Table(_)) => Ok(self.section(key, name, known)?.map(Switch::Section)),
+            _ => Ok(self.flag(key)?.map(|is_on| if is_on { Switch::On } else { Switch::Off })),
+        }
     }
 
     fn take<T>(

@@ -34,6 +34,8 @@ pub struct ProgramConfig {
     /// Variables that are handed on although their names sound secret.
     pub pass_env: Vec<String>,
     pub sandbox: Option<SandboxMode>,
+    /// Doing it twice does no harm: what a restart cut off is begun again.
+    pub repeatable: bool,
 }
 
 /// An agent: a session of the engine for each task.
@@ -125,10 +127,11 @@ fn read_program(
         env: section.map("env")?,
         pass_env: pass_env.into_iter().map(|it| it.value).collect(),
         sandbox: read_sandbox(section)?,
+        repeatable: section.flag("repeatable")?.unwrap_or(false),
     })
 }
 
-fn read_agent(section: &mut Section<'_>) -> Result<AgentConfig, NodeConfigError> {
+pub(super) fn read_agent(section: &mut Section<'_>) -> Result<AgentConfig, NodeConfigError> {
     Ok(AgentConfig {
         model: section.text("model")?.map(|it| it.value),
         provider: section.text("provider")?.map(|it| it.value),
@@ -163,11 +166,12 @@ pub(super) const KEYS: &[&str] = &[
     "env",
     "pass_env",
     "sandbox",
+    "repeatable",
     "agent",
     "llmcp",
     "collection",
 ];
 
-const AGENT_KEYS: &[&str] = &["model", "provider", "instructions", "cwd", "sandbox"];
+pub(super) const AGENT_KEYS: &[&str] = &["model", "provider", "instructions", "cwd", "sandbox"];
 
 const LLMCP_TASKS: &[&str] = &["web.answer", "web.summarize", "web.extract"];

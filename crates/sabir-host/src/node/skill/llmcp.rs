@@ -57,7 +57,11 @@ impl Skill for Llmcp {
     }
 }
 
-async fn tell_usage(mut metered: watch::Receiver<Option<u64>>, news: &News) -> Infallible {
+/// Passes on what models use up, for as long as somebody wants to know.
+pub(crate) async fn tell_usage(
+    mut metered: watch::Receiver<Option<u64>>,
+    news: &News,
+) -> Infallible {
     while metered.changed().await.is_ok() {
         let tokens = *metered.borrow_and_update();
         news.usage(Usage { tokens, cost_usd: None }).await;

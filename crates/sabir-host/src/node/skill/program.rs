@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
 use sabir_ldp::{Finished, TaskOrder, canonical_value};
+use sabir_policy::{ApprovalPolicy, Bounds, SandboxMode, SandboxPolicy};
 use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::{Broken, News, Skill};
+use super::{Broken, News, Skill, bounds_of};
 use crate::process::{Exec, ExecError, OutputChunk, OutputStream, Runner};
 use crate::sandbox::{Confinement, Limits};
 
@@ -24,12 +25,20 @@ pub struct Program {
     /// Beside what is inherited, of which what sounds secret is left out.
     pub env: Vec<(String, String)>,
     pub confinement: Confinement,
+    /// What that was made of.
+    pub sandbox: SandboxPolicy,
     pub runner: Arc<Runner>,
     /// Programs of this node that may run at once; others wait.
     pub turns: Arc<Semaphore>,
+    /// Doing it twice does no harm.
+    pub repeatable: bool,
 }
 
 impl Skill for Program {
+    fn lasts(&self) -> bool {
+        self.repeatable
+    }
+
     fn run(&self, order: TaskOrder, news: News) -> BoxFuture<'static, Result<Finished, Broken>> {
         let program = self.clone();
         async move { program.carry_out(order, news).await }.boxed()
@@ -38,6 +47,7 @@ impl Skill for Program {
 
 impl Program {
     async fn carry_out(self, order: TaskOrder, news: News) -> Result<Finished, Broken> {
+        self.check_reach(&order)?;
         let stop = news.stop().clone();
         let turn = tokio::select! {
             biased;
@@ -88,6 +98,31 @@ impl Program {
                 Err(said.broken(why))
             }
         }
+    }
+
+    /// A program cannot be given fewer rights than it was configured with: an agent with fewer would
+    /// gain some by having it run.
+    fn check_reach(&self, order: &TaskOrder) -> Result<(), Broken> {
+        let cwd = self.cwd.to_string_lossy().into_owned();
+        // Whom a program asks is its own business.
+        let own = Bounds::new(ApprovalPolicy::Never, self.sandbox.clone(), cwd);
+        let asked_by = bounds_of(order)?;
+        let Some(asker) = asked_by.iter().find(|asker| !own.reaches_no_further_than(asker)) else {
+            return Ok(());
+        };
+        let may = match asker.sandbox.mode {
+            SandboxMode::ReadOnly => "may only read",
+            SandboxMode::WorkspaceWrite => "may write in its own folder only",
+            SandboxMode::DangerFullAccess => "has fewer rights",
+        };
+        let has = match self.sandbox.mode {
+            SandboxMode::DangerFullAccess => "has the rights of this node",
+            SandboxMode::ReadOnly | SandboxMode::WorkspaceWrite => "may write in another folder",
+        };
+        Err(Broken::new(format!(
+            "it is not run for an agent that {may}: the program {has}. A person can order it, or give \
+             this skill a `sandbox`"
+        )))
     }
 
     /// The program's name is the configuration's; its arguments may hold what is nobody's business.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The instruction of a frame, with what stands beside it; a text as it is; all else as JSON.
-pub(super) fn in_words(input: &Value) -> String {
+pub(crate) fn in_words(input: &Value) -> String {
     match input {
         Value::String(text) => text.clone(),
         Value::Object(fields) => {

@@ -23,6 +23,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Method, Response, Url};
 use sabir_base::text::one_line;
 use sabir_engine::SseDecoder;
+use sabir_telemetry::{TRACEPARENT, current};
 use serde_json::Value;
 
 use super::MAX_OUTPUT_BYTES;
@@ -138,6 +139,9 @@ impl BoundedTransport {
             params.iter().flat_map(|(name, all)| all.iter().map(move |it| (name, it)))
         {
             asked = asked.header(name, value);
+        }
+        if let Some(trace) = current() {
+            asked = asked.header(TRACEPARENT, trace.to_string());
         }
         let sent = asked.header(ACCEPT, accept).send().await;
         sent.map_err(|error| failed(&format!("the connection failed: {error}")))

@@ -8,9 +8,10 @@ use sabir_base::json::Json;
 use sabir_ldp::{
     Arrival, Body, Channel, Declined, ErrorCategory, ExchangeId, Initiator,
     InitiatorInput as Input, InitiatorOutput as Output, LdpError, MAX_DEPTH, Means, Moment,
-    RecordFault, Refusal, Severity, Standing, TaskId, verify_provenance,
+    RecordFault, Refusal, Severity, Standing, TaskId, TaskRequest, verify_provenance,
 };
 use sabir_ldp::{Envelope, Received, Seal};
+use sabir_telemetry::TraceContext;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
@@ -39,6 +40,7 @@ struct Followed {
     last_id: Option<String>,
     carried: Option<AbortHandle>,
     signed_record: Option<Value>,
+    trace: Option<TraceContext>,
 }
 
 impl Driver {
@@ -68,6 +70,8 @@ impl Driver {
                 Duration::from_millis(left)
             });
             let input = tokio::select! {
+                biased;
+                () = self.setup.leaving.cancelled() => return,
                 command = inbox.recv(), if is_held => {
                     is_held = command.is_some();
                     self.obey(command.unwrap_or(Command::Close))
@@ -87,7 +91,7 @@ impl Driver {
         let why = self.ending.borrow().clone().flatten();
         let why = why.unwrap_or_else(|| Refusal::Cancelled.error("the session is over"));
         while let Some(command) = inbox.recv().await {
-            if let Command::Submit { news, .. } = command {
+            if let Command::Submit { news, .. } | Command::Withdraw { news, .. } = command {
                 let _ = news.send(ErrandNews::Failed(why.clone())).await;
             }
         }
@@ -95,14 +99,28 @@ impl Driver {
 
     fn obey(&mut self, command: Command) -> Option<Input> {
         match command {
-            Command::Submit { request, news } => {
-                let followed = Followed { news, last_id: None, carried: None, signed_record: None };
-                self.errands.insert(request.task_id.clone(), followed);
+            Command::Submit { request, news, trace } => {
+                self.follow(&request, news, trace);
                 Some(Input::Submit(request))
+            }
+            Command::Withdraw { request, news, trace } => {
+                self.follow(&request, news, trace);
+                Some(Input::Withdraw(request))
             }
             Command::Cancel { task } => Some(Input::Cancel { task }),
             Command::Close => Some(Input::Close),
         }
+    }
+
+    fn follow(
+        &mut self,
+        request: &TaskRequest,
+        news: mpsc::Sender<ErrandNews>,
+        trace: Option<TraceContext>,
+    ) {
+        let (last_id, carried, signed_record) = (None, None, None);
+        let followed = Followed { news, last_id, carried, signed_record, trace };
+        self.errands.insert(request.task_id.clone(), followed);
     }
 
     /// What a message from the delegate is to the machine.
@@ -313,7 +331,8 @@ impl Driver {
             None => patience,
         };
         let (http, base) = (self.setup.http.clone(), self.setup.base.clone());
-        let outgoing = Outgoing { exchange, text, by, patience, silence };
+        let trace = task.as_ref().and_then(|task| self.errands.get(task)?.trace);
+        let outgoing = Outgoing { exchange, text, by, patience, silence, trace };
         let handle = self.carrying.spawn(carry(http, base, outgoing, self.wires.0.clone()));
         if let Some(followed) = task.and_then(|task| self.errands.get_mut(&task)) {
             // One way for each task: an older one was cut, or answers nothing any more.

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
-use reqwest::{Response, StatusCode};
+use reqwest::{RequestBuilder, Response, StatusCode};
 use sabir_engine::SseDecoder;
 use sabir_ldp::{ExchangeId, TaskId};
+use sabir_telemetry::{TRACEPARENT, TraceContext};
 use tokio::sync::mpsc;
 
 use super::base::Base;
@@ -22,6 +23,8 @@ pub(super) struct Outgoing {
     pub(super) patience: Duration,
     /// How long a stream may be silent.
     pub(super) silence: Duration,
+    /// What its task is part of. It travels beside the message, which it is no part of.
+    pub(super) trace: Option<TraceContext>,
 }
 
 #[derive(Debug, Clone)]
@@ -92,6 +95,7 @@ async fn failed(exchange: ExchangeId, trouble: Trouble) -> Wire {
 async fn ask(http: &Http, base: &Base, outgoing: &Outgoing) -> Result<String, Trouble> {
     let asked = async {
         let request = http.post(base, MESSAGES).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
+        let request = traced(request, outgoing.trace);
         let sent = request.body(outgoing.text.clone()).send().await;
         answer(sent.map_err(|error| of_error(&error))?).await
     };
@@ -124,6 +128,7 @@ async fn follow(
     let (exchange, patience) = (outgoing.exchange, outgoing.patience);
     let silent = || Trouble::passing("the stream was silent for too long");
     let mut request = http.post(base, STREAM).header(CONTENT_TYPE, JSON).header(ACCEPT, EVENTS);
+    request = traced(request, outgoing.trace);
     if let Some(after) = after {
         request = request.header(LAST_EVENT_ID, after);
     }
@@ -163,6 +168,13 @@ async fn follow(
                 return Ok(None);
             }
         }
+    }
+}
+
+fn traced(request: RequestBuilder, trace: Option<TraceContext>) -> RequestBuilder {
+    match trace {
+        Some(trace) => request.header(TRACEPARENT, trace.to_string()),
+        None => request,
     }
 }
 

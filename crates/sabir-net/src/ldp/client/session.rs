@@ -10,8 +10,10 @@ use sabir_ldp::{
     PayloadMode, Recipient, Refusal, SessionId, Signing, SigningKey, TaskId, TaskRequest, Trust,
     UpdateOf,
 };
+use sabir_telemetry::{TraceContext, current};
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::base::Base;
 use super::driver::Driver;
@@ -30,6 +32,8 @@ pub(crate) struct SessionSetup {
     pub(crate) trust: Trust,
     pub(crate) required_trust_domain: Option<String>,
     pub(crate) pace: Pace,
+    /// Cancelled when nothing more is to be said.
+    pub(crate) leaving: CancellationToken,
 }
 
 /// How patient a client is.
@@ -116,8 +120,20 @@ pub struct Delivered {
 
 #[derive(Debug)]
 pub(super) enum Command {
-    Submit { request: Box<TaskRequest>, news: mpsc::Sender<ErrandNews> },
-    Cancel { task: TaskId },
+    Submit {
+        request: Box<TaskRequest>,
+        news: mpsc::Sender<ErrandNews>,
+        /// What the task is part of.
+        trace: Option<TraceContext>,
+    },
+    Withdraw {
+        request: Box<TaskRequest>,
+        news: mpsc::Sender<ErrandNews>,
+        trace: Option<TraceContext>,
+    },
+    Cancel {
+        task: TaskId,
+    },
     Close,
 }
 
@@ -133,11 +149,25 @@ impl Session {
 
     /// Gives it a task. Who does not read its news holds up the whole session.
     pub async fn submit(&self, request: TaskRequest) -> Errand {
+        let trace = current();
+        self.give(request, |request, news| Command::Submit { request, news, trace }).await
+    }
+
+    /// Takes a task back that the delegate may have from before. It is not sent.
+    pub(crate) async fn withdraw(&self, request: TaskRequest) -> Errand {
+        let trace = current();
+        self.give(request, |request, news| Command::Withdraw { request, news, trace }).await
+    }
+
+    async fn give(
+        &self,
+        request: TaskRequest,
+        command: impl FnOnce(Box<TaskRequest>, mpsc::Sender<ErrandNews>) -> Command,
+    ) -> Errand {
         let (sender, news) = mpsc::channel(MAX_NEWS);
         let (task, commands) = (request.task_id.clone(), self.commands.clone());
-        let request = Box::new(request);
         // A session that is over drops the sender, and the errand says so.
-        let _ = self.commands.send(Command::Submit { request, news: sender }).await;
+        let _ = self.commands.send(command(Box::new(request), sender)).await;
         Errand { task, news, commands, over: self.over.clone(), is_over: false }
     }
 

@@ -15,14 +15,17 @@ use sabir_host::Condition;
 use sabir_ldp::{
     Capability, Channel, Fault, Fingerprint, IdentityCard, Origin, PayloadMode, Received, Refusal,
 };
+use sabir_telemetry::within;
 use serde_json::{Value, json};
 
 use super::connection::Connected;
 use super::door::{check_accept, check_content};
 use super::held::{Piece, whole};
+use super::mount::{Found, Seat};
 use super::refusal::{Refused, json_response, no_message};
 use super::route::Route;
-use super::{Shared, socket, sse};
+use super::watched::{self, Asked};
+use super::{mounted, socket, sse};
 
 /// The card as it is sent. It is written once for as long as it stays the same.
 #[derive(Debug, Clone)]
@@ -35,42 +38,55 @@ pub(super) struct WrittenCard {
 pub(super) async fn answer(connected: &Arc<Connected>, request: Request<Incoming>) -> Response {
     let version = request.version();
     let has_body = !request.body().is_end_stream();
-    match try_answer(connected, request).await {
+    let mut asked = Asked::begin();
+    let response = match try_answer(connected, request, &mut asked).await {
         Ok(response) => response,
         Err(refused) => {
             if has_body {
                 connected.leave_unread();
             }
+            asked.refused(&connected.caller, &refused);
             refused.response(version)
         }
-    }
+    };
+    asked.answered(&connected.caller, &response);
+    response
 }
 
 async fn try_answer(
     connected: &Arc<Connected>,
     request: Request<Incoming>,
+    asked: &mut Asked,
 ) -> Result<Response, Refused> {
     let (shared, caller) = (&connected.shared, &connected.caller);
     let headers = request.headers();
     shared.door.check_site(caller, request.uri(), headers)?;
     shared.door.take_turn(caller)?;
-    let route = Route::of(request.uri().path(), request.method())?;
-    let channel = shared.door.channel(caller, route, headers)?;
+    let (seat, route) = match shared.ground.find(request.uri().path(), request.method())? {
+        Found::Delegate(seat, route) => (seat, route),
+        Found::Mount(mount) => {
+            asked.found_mount(mount, request.uri().path());
+            return mounted::pass_on(mount, connected, request).await;
+        }
+    };
+    asked.found(route);
+    let channel = shared.door.channel(caller, route.proof(), headers)?;
     if route != Route::Socket {
         check_accept(route, headers)?;
     }
     match route {
-        Route::Identity => Ok(identity(shared, headers)),
-        Route::Capabilities => Ok(capabilities(&shared.node.card())),
-        Route::Health => Ok(health(shared, channel)),
+        Route::Identity => Ok(identity(seat, headers)),
+        Route::Capabilities => Ok(capabilities(&seat.node.card())),
+        Route::Health => Ok(health(seat, channel)),
         Route::OpenApi => Ok(json_response(StatusCode::OK, shared.openapi.clone())),
         Route::Messages => {
             check_content(headers)?;
             let place = shared.take_place(caller)?;
+            let span = watched::span("ldp message", headers);
             let taken = shared.room.read(request.into_body(), &shared.limits).await?;
             let (status, text) = match std::str::from_utf8(&taken.bytes) {
-                Ok(text) => message(shared, text, channel).await,
-                Err(error) => no_text(shared, &taken.bytes, error, channel).await,
+                Ok(text) => within(span.context(), message(seat, text, channel)).await,
+                Err(error) => no_text(seat, &taken.bytes, error, channel).await,
             };
             // Who finds no room for its answer can ask for it again.
             let share = shared.answers.share(text.len())?;
@@ -81,14 +97,16 @@ async fn try_answer(
             check_content(headers)?;
             let after = last_event_id(headers)?;
             let place = shared.take_place(caller)?;
+            let span = watched::span("ldp stream", headers);
             let taken = shared.room.read(request.into_body(), &shared.limits).await?;
             let (status, text) = match std::str::from_utf8(&taken.bytes) {
                 Ok(text) if is_json(text) => {
-                    let follow = shared.node.follow(text, channel, after).await;
+                    let follow = seat.node.follow(text, channel, after);
+                    let follow = within(span.context(), follow).await;
                     return Ok(sse::response(follow, connected, place));
                 }
-                Ok(text) => no_message(&shared.node.ask(text, channel).await, None),
-                Err(error) => no_text(shared, &taken.bytes, error, channel).await,
+                Ok(text) => no_message(&seat.node.ask(text, channel).await, None),
+                Err(error) => no_text(seat, &taken.bytes, error, channel).await,
             };
             Ok(json_response(status, text))
         }
@@ -98,15 +116,15 @@ async fn try_answer(
             let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &())
                 .await
                 .map_err(|rejection| Refused::NoUpgrade(rejection.body_text()))?;
-            Ok(socket::open(upgrade, Arc::clone(connected), channel, place))
+            Ok(socket::open(upgrade, Arc::clone(connected), Arc::clone(seat), channel, place))
         }
     }
 }
 
 /// One message, and its one answer. A refusal is an answer, too; only what is no JSON has a status of
 /// its own.
-async fn message(shared: &Shared, text: &str, channel: Channel) -> (StatusCode, String) {
-    let answer = shared.node.ask(text, channel).await;
+async fn message(seat: &Seat, text: &str, channel: Channel) -> (StatusCode, String) {
+    let answer = seat.node.ask(text, channel).await;
     // Nearly every answer is passed on without a second look at what was asked.
     let may_be_none =
         answer.len() <= MAX_REFUSAL_BYTES && answer.contains(Refusal::MessageInvalid.code());
@@ -127,14 +145,14 @@ fn is_json(text: &str) -> bool {
 /// Bytes that are no text. The node is given them up to the place of the fault, with a character
 /// there that no message can go on with, so that it refuses them and writes that down.
 async fn no_text(
-    shared: &Shared,
+    seat: &Seat,
     bytes: &[u8],
     error: Utf8Error,
     channel: Channel,
 ) -> (StatusCode, String) {
     let (valid, _) = bytes.split_at(error.valid_up_to());
     let text = format!("{}\u{fffd}", String::from_utf8_lossy(valid));
-    let answer = shared.node.ask(&text, channel).await;
+    let answer = seat.node.ask(&text, channel).await;
     let why = format!("the message is not UTF-8: see byte {}", error.valid_up_to());
     no_message(&answer, Some(why))
 }
@@ -150,10 +168,10 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, Refused> {
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-fn identity(shared: &Shared, headers: &HeaderMap) -> Response {
-    let card = shared.node.card();
+fn identity(seat: &Seat, headers: &HeaderMap) -> Response {
+    let card = seat.node.card();
     let written = {
-        let mut kept = shared.card.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = seat.card.lock().unwrap_or_else(PoisonError::into_inner);
         match kept.as_ref().filter(|kept| Arc::ptr_eq(&kept.card, &card)) {
             Some(kept) => kept.clone(),
             None => kept.insert(WrittenCard::new(card)).clone(),
@@ -198,8 +216,8 @@ fn capabilities(card: &IdentityCard) -> Response {
 }
 
 /// Strangers learn whether the node serves, and nothing more.
-fn health(shared: &Shared, channel: Channel) -> Response {
-    let counts = shared.node.counts();
+fn health(seat: &Seat, channel: Channel) -> Response {
+    let counts = seat.node.counts();
     let (status, word, why) = match counts.condition {
         Condition::Serving => (StatusCode::OK, "ok", None),
         Condition::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping", None),
@@ -207,7 +225,7 @@ fn health(shared: &Shared, channel: Channel) -> Response {
     };
     let mut health = json!({ "status": word });
     if channel.origin == Origin::Loopback || channel.credential.is_some() {
-        health["delegate_id"] = shared.node.card().delegate_id.as_str().into();
+        health["delegate_id"] = seat.node.card().delegate_id.as_str().into();
         health["sessions"] = counts.sessions.into();
         health["tasks"] = counts.running_tasks.into();
         health["waiting"] = counts.waiting_requests.into();

@@ -4,7 +4,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 
-use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, FORWARDED};
+use axum::http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, FORWARDED, TRANSFER_ENCODING,
+};
 use axum::http::{HeaderMap, HeaderName, Uri};
 use sabir_ldp::{Channel, Credential, Fingerprint, Origin};
 use tokio::time::Instant;
@@ -26,11 +28,23 @@ pub(super) struct Caller {
     pub(super) certificate: Option<Fingerprint>,
 }
 
+/// What is asked of a caller before it is heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// A token or certificate, as the server is told to demand it.
+    Demanded,
+    /// Nothing, but what is shown has to be good.
+    Welcome,
+    /// Nothing: what is shown may be for somebody else.
+    Noted,
+}
+
 /// The rules of one server.
 #[derive(Debug)]
 pub(super) struct Door {
     tokens: Vec<Fingerprint>,
     demand: Demand,
+    hosts: Vec<String>,
     far: Mutex<Rates>,
     near: Option<Mutex<Rates>>,
 }
@@ -62,7 +76,14 @@ static FORWARDING: [HeaderName; 4] = [
 impl Door {
     pub(super) fn new(tokens: Vec<Fingerprint>, demand: Demand, limits: &LdpLimits) -> Self {
         let near = limits.loopback_rate.map(|rate| Mutex::new(Rates::new(rate)));
-        Self { tokens, demand, far: Mutex::new(Rates::new(limits.rate)), near }
+        let far = Mutex::new(Rates::new(limits.rate));
+        Self { tokens, demand, hosts: Vec::new(), far, near }
+    }
+
+    /// It has these names, and no others.
+    pub(super) fn named(mut self, hosts: Vec<String>) -> Self {
+        self.hosts = hosts;
+        self
     }
 
     /// Takes one request from what its address may ask.
@@ -84,7 +105,7 @@ impl Door {
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Result<(), Refused> {
-        check_site(caller.reach, uri, headers).map_err(|turned| match turned {
+        check_site(caller.reach, &self.hosts, uri, headers).map_err(|turned| match turned {
             Turned::Origin => Refused::Origin,
             Turned::Host | Turned::NoToken | Turned::WrongToken | Turned::Busy => Refused::Host,
         })
@@ -94,12 +115,18 @@ impl Door {
     pub(super) fn channel(
         &self,
         caller: &Caller,
-        route: Route,
+        proof: Proof,
         headers: &HeaderMap,
     ) -> Result<Channel, Refused> {
         let origin = caller.origin(headers);
         let shown = match headers.get(AUTHORIZATION) {
-            Some(given) if !self.tokens.is_empty() => Some(self.recognise(given.as_bytes())?),
+            Some(given) if !self.tokens.is_empty() => {
+                match (self.recognise(given.as_bytes()), proof) {
+                    (Ok(token), _) => Some(token),
+                    (Err(_), Proof::Noted) => None,
+                    (Err(refused), Proof::Demanded | Proof::Welcome) => return Err(refused),
+                }
+            }
             // Where there are no tokens, one says nothing.
             Some(_) | None => None,
         };
@@ -108,10 +135,13 @@ impl Door {
             (None, Some(certificate)) => Some(Credential::Certificate(certificate)),
             (None, None) => None,
         };
-        let is_demanded = !self.tokens.is_empty()
-            && !route.is_open()
-            && (self.demand == Demand::Everyone || origin != Origin::Loopback);
-        if is_demanded && credential.is_none() {
+        // Where there are no tokens, nobody from elsewhere has one: a server that only this machine can
+        // reach is not opened by whatever forwards to it.
+        let is_asked = match origin {
+            Origin::Loopback => self.demand == Demand::Everyone && !self.tokens.is_empty(),
+            Origin::Remote | Origin::Answer => true,
+        };
+        if is_asked && proof == Proof::Demanded && credential.is_none() {
             return Err(Refused::NoToken);
         }
         Ok(Channel { origin, credential })
@@ -127,7 +157,10 @@ impl Door {
 
 /// A message is JSON in UTF-8 and nothing around it.
 pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Refused> {
-    let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    // Of two nobody knows which is meant.
+    let mut kinds = headers.get_all(CONTENT_TYPE).iter();
+    let kind = kinds.next().filter(|_| kinds.next().is_none());
+    let text = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut parts = text.split(';').map(str::trim);
     let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
     let is_json = kind == "application/json"
@@ -142,6 +175,11 @@ pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Refused> {
         .get_all(CONTENT_ENCODING)
         .iter()
         .all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"));
+    let is_plain = is_plain
+        && headers
+            .get_all(TRANSFER_ENCODING)
+            .iter()
+            .all(|value| value.as_bytes().eq_ignore_ascii_case(b"chunked"));
     if is_json && is_utf8 && is_plain { Ok(()) } else { Err(Refused::NotJson) }
 }
 
@@ -212,8 +250,15 @@ mod tests {
             assert_eq!(of(foreign), Err(Refused::NotJson), "{foreign}");
         }
         assert_eq!(check_content(&HeaderMap::new()), Err(Refused::NotJson));
+        let mut two = headers(&[("content-type", "application/json")]);
+        two.append(CONTENT_TYPE, "application/json".parse().unwrap());
+        assert_eq!(check_content(&two), Err(Refused::NotJson));
         let packed = [("content-type", "application/json"), ("content-encoding", "gzip")];
         assert_eq!(check_content(&headers(&packed)), Err(Refused::NotJson));
+        let packed = [("content-type", "application/json"), ("transfer-encoding", "gzip, chunked")];
+        assert_eq!(check_content(&headers(&packed)), Err(Refused::NotJson));
+        let in_pieces = [("content-type", "application/json"), ("transfer-encoding", "chunked")];
+        assert_eq!(check_content(&headers(&in_pieces)), Ok(()));
     }
 
     #[test]
@@ -254,7 +299,7 @@ mod tests {
         let limits = LdpLimits::default();
         let at = |demand| Door::new(tokens.clone(), demand, &limits);
         let ask = |door: &Door, caller: &Caller, pairs: &[(&'static str, &str)]| {
-            door.channel(caller, Route::Messages, &headers(pairs)).map(|channel| channel.credential)
+            door.channel(caller, Proof::Demanded, &headers(pairs)).map(|channel| channel.credential)
         };
         let shown = Some(Credential::Token(Fingerprint::of(b"two")));
         for door in [at(Demand::Elsewhere), at(Demand::Everyone)] {
@@ -264,14 +309,26 @@ mod tests {
                 let said = ask(&door, &near, &[("authorization", wrong)]);
                 assert_eq!(said, Err(Refused::WrongToken), "{wrong}");
             }
-            assert!(door.channel(&far, Route::Health, &HeaderMap::new()).is_ok());
+            assert!(door.channel(&far, Proof::Welcome, &HeaderMap::new()).is_ok());
+            let wrong = headers(&[("authorization", "Bearer three")]);
+            assert_eq!(door.channel(&far, Proof::Welcome, &wrong), Err(Refused::WrongToken));
+            let noted = door.channel(&far, Proof::Noted, &wrong).unwrap();
+            assert_eq!((noted.origin, noted.credential), (Origin::Remote, None));
             let certified = Caller { certificate: Some(Fingerprint::of(b"der")), ..far };
             let certificate = Some(Credential::Certificate(Fingerprint::of(b"der")));
             assert_eq!(ask(&door, &certified, &[]), Ok(certificate));
         }
         assert_eq!(ask(&at(Demand::Elsewhere), &near, &[]), Ok(None));
         assert_eq!(ask(&at(Demand::Everyone), &near, &[]), Err(Refused::NoToken));
-        let open = Door::new(Vec::new(), Demand::Everyone, &limits);
-        assert_eq!(ask(&open, &near, &[("authorization", "Bearer any")]), Ok(None));
+        for demand in [Demand::Elsewhere, Demand::Everyone] {
+            let open = Door::new(Vec::new(), demand, &limits);
+            assert_eq!(ask(&open, &near, &[]), Ok(None));
+            assert_eq!(ask(&open, &near, &[("authorization", "Bearer any")]), Ok(None));
+            assert_eq!(ask(&open, &far, &[]), Err(Refused::NoToken));
+            let forwarded = [("x-forwarded-for", "10.0.0.9"), ("authorization", "Bearer any")];
+            assert_eq!(ask(&open, &near, &forwarded), Err(Refused::NoToken));
+            let certified = Caller { certificate: Some(Fingerprint::of(b"der")), ..far };
+            assert!(ask(&open, &certified, &[]).is_ok());
+        }
     }
 }

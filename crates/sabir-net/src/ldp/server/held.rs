@@ -18,7 +18,7 @@ use super::body::Share;
 
 /// What is handed to the network at once. Copied from larger pieces, so that what is still on its way
 /// does not keep all of them.
-const CHUNK_BYTES: usize = 16 * 1024;
+pub(super) const CHUNK_BYTES: usize = 16 * 1024;
 
 /// Some bytes of a response, and the room that they take.
 #[derive(Debug)]
@@ -122,13 +122,13 @@ impl Pending {
 
 /// One response among those of its connection.
 #[derive(Debug)]
-struct Watch {
+pub(super) struct Watch {
     pending: Arc<Pending>,
     number: u64,
 }
 
 impl Watch {
-    fn new(pending: &Arc<Pending>) -> Self {
+    pub(super) fn new(pending: &Arc<Pending>) -> Self {
         let pending = Arc::clone(pending);
         let number = {
             let mut offers = pending.offers();
@@ -141,12 +141,12 @@ impl Watch {
     }
 
     /// There is something to send.
-    fn offer(&self) {
+    pub(super) fn offer(&self) {
         self.pending.offers().open.insert(self.number, Instant::now());
     }
 
     /// There is nothing to send now.
-    fn rest(&self) {
+    pub(super) fn rest(&self) {
         self.pending.offers().open.remove(&self.number);
     }
 }

@@ -1,6 +1,7 @@
 //! The OpenAPI document: what is served, in the words that generators of clients know. It is made of
 //! the list of routes and of the schemas that other implementations have.
 
+use sabir_host::MEMBERS;
 use serde_json::{Map, Value, json};
 
 use super::route::{ROUTES, Route};
@@ -14,6 +15,7 @@ pub fn ldp_openapi() -> Value {
         let suffix = if path.starts_with("/.well-known") { "WellKnown" } else { "" };
         operation["operationId"] = format!("{}{suffix}", name(route)).into();
         let method = if route.allowed() == "POST" { "post" } else { "get" };
+        paths.insert(format!("{MEMBERS}{{name}}{path}"), json!({ method: of_member(&operation) }));
         paths.insert(path.to_owned(), json!({ method: operation }));
     }
     let mut schemas = Map::new();
@@ -42,6 +44,23 @@ pub fn ldp_openapi() -> Value {
             },
         },
     })
+}
+
+/// The same of another delegate of this node.
+fn of_member(operation: &Value) -> Value {
+    let mut operation = operation.clone();
+    let id = operation["operationId"].as_str().unwrap_or_default();
+    operation["operationId"] = format!("{id}OfMember").into();
+    let name = json!({
+        "name": "name",
+        "in": "path",
+        "required": true,
+        "description": "Which of the delegates beside the node's own.",
+        "schema": { "type": "string" },
+    });
+    let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+    operation["parameters"] = std::iter::once(name).chain(parameters).collect();
+    operation
 }
 
 fn name(route: Route) -> &'static str {

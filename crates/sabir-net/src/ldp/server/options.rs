@@ -11,6 +11,9 @@ pub struct LdpOptions {
     /// Tokens that open the door. Whom a token stands for is for the node to know.
     pub tokens: Vec<Fingerprint>,
     pub demand: Demand,
+    /// Names under which something in front of the server passes requests on. Where there are some, no
+    /// others are taken, beside addresses.
+    pub hosts: Vec<String>,
     /// With them every listener speaks TLS and nothing else.
     pub tls: Option<TlsFiles>,
     pub limits: LdpLimits,

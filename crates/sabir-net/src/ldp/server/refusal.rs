@@ -64,7 +64,7 @@ impl Refused {
         }
     }
 
-    fn code(&self) -> &'static str {
+    pub(super) fn code(&self) -> &'static str {
         match self {
             Self::Host => "FOREIGN_HOST",
             Self::Origin => "FOREIGN_ORIGIN",
@@ -85,14 +85,16 @@ impl Refused {
         }
     }
 
-    fn message(&self) -> String {
+    pub(super) fn message(&self) -> String {
         match self {
             Self::Host => {
                 "this server is for programs of this machine: ask for localhost or 127.0.0.1".into()
             }
             Self::Origin => "pages of other sites may not use this server".into(),
             Self::NoToken => {
-                "a token is needed: send the header `authorization: Bearer TOKEN`".into()
+                "a token is needed, which the node is started with (`--token-file`): send the header \
+                 `authorization: Bearer TOKEN`"
+                    .into()
             }
             Self::WrongToken => "the token is wrong".into(),
             Self::NotFound => "nothing is here: /ldp/openapi.json lists what there is".into(),

@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 
+use super::door::Proof;
 use super::refusal::Refused;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +53,8 @@ impl Route {
     }
 
     /// Who watches over a machine has no token, and learns nothing but that the node is there.
-    pub(super) fn is_open(self) -> bool {
-        self == Self::Health
+    pub(super) fn proof(self) -> Proof {
+        if self == Self::Health { Proof::Welcome } else { Proof::Demanded }
     }
 
     pub(super) fn sends(self) -> (&'static str, &'static str) {

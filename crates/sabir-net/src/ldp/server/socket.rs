@@ -19,6 +19,7 @@ use tokio_tungstenite::tungstenite;
 use super::Place;
 use super::body::Share;
 use super::connection::Connected;
+use super::mount::Seat;
 use super::refusal::Refused;
 
 /// Frames on their way to the network. Further ones wait in the node.
@@ -33,6 +34,7 @@ const GOODBYE_TIME: Duration = Duration::from_secs(2);
 pub(super) fn open(
     upgrade: WebSocketUpgrade,
     connected: Arc<Connected>,
+    seat: Arc<Seat>,
     channel: Channel,
     place: Place,
 ) -> Response {
@@ -45,7 +47,7 @@ pub(super) fn open(
         .max_message_size(limit)
         .max_frame_size(limit)
         .on_upgrade(async move |socket| {
-            let talk = Talk { connected, channel };
+            let talk = Talk { connected, seat, channel };
             talk.run(socket).await;
             drop((place, counted));
         })
@@ -53,6 +55,7 @@ pub(super) fn open(
 
 struct Talk {
     connected: Arc<Connected>,
+    seat: Arc<Seat>,
     channel: Channel,
 }
 
@@ -174,7 +177,7 @@ impl Talk {
 
     /// Tells the node a message. It answers with one event, or with those of a task.
     fn tell(&self, text: String, share: Share) -> BoxFuture<'static, Follow> {
-        let (node, channel) = (self.connected.shared.node.clone(), self.channel);
+        let (node, channel) = (self.seat.node.clone(), self.channel);
         async move {
             let follow = node.follow(&text, channel, None).await;
             // A task may run for long; its message is the node's now.

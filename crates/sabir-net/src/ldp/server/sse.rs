@@ -9,6 +9,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::Response;
 use futures_util::{Stream, StreamExt as _, stream};
 use sabir_host::{Follow, Told};
+use sabir_telemetry::{Running, metrics};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -33,8 +34,10 @@ pub(super) fn response(follow: Follow, connected: &Connected, place: Guest) -> R
         last: None,
     };
     let room = shared.answers.clone();
+    let viewer = Running::begin(&metrics().viewers);
     // Who finds no room for an event comes again for it.
     let pieces = events(follow, quiet).map(move |bytes| {
+        let _viewer = &viewer;
         let share = room.share(bytes.len()).ok()?;
         Some(Piece { bytes, _share: share })
     });

@@ -231,7 +231,7 @@ fn another_key_is_not_believed() {
 fn an_interrupted_task_is_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    let script = format!("echo started >&2; echo $$ >> '{}'; exec sleep 600", log.display());
+    let script = format!("echo $$ >> '{}'; echo started >&2; exec sleep 600", log.display());
     let skill =
         format!("[[skills]]\nname = \"sleep\"\nrun = [\"sh\", \"-c\", {}]\n", Value::from(script));
     let theirs = folder.path().join("theirs");

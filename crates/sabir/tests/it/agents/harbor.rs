@@ -16,6 +16,9 @@ use crate::process::{Outcome, finish, sabir, wait};
 /// Who the node is, in every test.
 pub(crate) const NODE: &str = "ldp:delegate:harbor";
 
+/// On this machine, at a port that is free.
+const ANYWHERE: &str = "127.0.0.1:0";
+
 /// Far more than any answer needs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -35,11 +38,11 @@ impl Node {
     }
 
     pub(crate) fn start_named(home: &Path, name: &str, sections: &str) -> Self {
-        Self::start_as(home, name, sections, &[], &[])
+        Self::start_at(home, (name, ANYWHERE), sections, &[], &[])
     }
 
     pub(crate) fn start_with(home: &Path, sections: &str, envs: &[(&str, &str)]) -> Self {
-        Self::start_as(home, NODE, sections, &[], envs)
+        Self::start_at(home, (NODE, ANYWHERE), sections, &[], envs)
     }
 
     /// With more on the command line.
@@ -49,12 +52,13 @@ impl Node {
         args: &[&str],
         envs: &[(&str, &str)],
     ) -> Self {
-        Self::start_as(home, NODE, sections, args, envs)
+        Self::start_at(home, (NODE, ANYWHERE), sections, args, envs)
     }
 
-    fn start_as(
+    /// With a name, and at an address.
+    pub(crate) fn start_at(
         home: &Path,
-        name: &str,
+        (name, listen): (&str, &str),
         sections: &str,
         args: &[&str],
         envs: &[(&str, &str)],
@@ -63,7 +67,7 @@ impl Node {
         let text = format!("[node]\ndelegate_id = {name:?}\n{sections}");
         fs::write(&config, text).unwrap();
         let mut command = sabir();
-        command.args(["up", "--json", "--listen", "127.0.0.1:0", "--home"]).arg(home);
+        command.args(["up", "--json", "--listen", listen, "--home"]).arg(home);
         command.args(args);
         command.arg("--config").arg(&config).stdin(Stdio::null()).stderr(Stdio::inherit());
         let mut child = command.envs(envs.iter().copied()).spawn().unwrap();

@@ -73,6 +73,9 @@ fn what_others_obey_is_refused() {
     refused(&node, "somebody else's session", &stranger, "SESSION_NOT_YOURS");
     let elsewhere = with(task(&session), "to", json!("ldp:delegate:elsewhere"));
     refused(&node, "a message for another", &elsewhere, "WRONG_RECIPIENT");
+    let proposal = json!({ "type": "SESSION_PROPOSE", "config": { "trust_domain": "default" } });
+    let as_itself = message(NODE, "", proposal);
+    refused(&node, "a stranger in the node's own name", &as_itself, "SIGNATURE_REQUIRED");
 
     // In a mode whose form it does not have.
     let frames =

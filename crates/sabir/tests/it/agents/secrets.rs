@@ -57,11 +57,25 @@ fn what_runs_for_others_finds_no_keys() {
     let home = tempfile::tempdir().unwrap();
     let work = tempfile::tempdir().unwrap();
     let at = |name: &str| home.path().join(name).display().to_string();
-    let files =
-        ["node.key", "sabir.db", "sabir.db-wal", "peers.db", "us.key", "token", "model.key"];
+    let files = [
+        "node.key",
+        "sabir.db",
+        "sabir.db-wal",
+        "peers.db",
+        "us.key",
+        "token",
+        "model.key",
+        "webhooks/order-1.kept",
+    ];
+    fs::create_dir(at("webhooks")).unwrap();
+    fs::write(at("webhooks/order-1.kept"), TOKEN).unwrap();
     let names: Vec<String> = files.iter().map(|name| at(name)).collect();
-    for name in ["us.key", "token", "model.key"] {
-        fs::write(at(name), TOKEN).unwrap();
+    let key = rcgen::KeyPair::generate().unwrap();
+    let params = rcgen::CertificateParams::new(vec!["us.example".to_owned()]).unwrap();
+    fs::write(at("us.pem"), params.self_signed(&key).unwrap().pem()).unwrap();
+    let key = key.serialize_pem();
+    for (name, text) in [("us.key", key.as_str()), ("token", TOKEN), ("model.key", TOKEN)] {
+        fs::write(at(name), text).unwrap();
         fs::set_permissions(at(name), fs::Permissions::from_mode(0o600)).unwrap();
     }
     let script = format!(

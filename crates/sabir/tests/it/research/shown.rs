@@ -192,11 +192,12 @@ fn arguments_mean_what_they_say() {
     let outcome = crate::process::finish(&mut command, &args, "");
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     assert!(outcome.stderr.contains("Neap tides come"), "{}", outcome.stderr);
-    // The built-in model needs no configuration, so a broken one is no matter.
+    // The built-in model needs no configuration, but a broken one may hold what the policy denies.
     std::fs::write(study.place.home.join("sabir.toml"), "what = [").unwrap();
     let args = ["ask", "-c", "c", "--model", "extractive", "When do neap tides come?"];
     let outcome = study.run(&args);
-    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("sabir.toml: line 1"), "{}", outcome.stderr);
 }
 
 /// What is hidden in an answer is spelled out, so that nothing stands there unseen.

@@ -1,0 +1,50 @@
+// What a delegate delivered: an answer with its citations where it is one, otherwise as it is.
+
+import { clip, counted, json } from '../format.js';
+import { html } from '../lib.js';
+import { Badge, Fold, Note } from '../parts.js';
+import { to } from '../route.js';
+import { Prose, Shown } from '../text.js';
+
+export function Result({ output }) {
+  if (typeof output === 'string') return html`<${Prose} text=${output} />`;
+  if (output && (typeof output.answer === 'string' || idOf(output.artifact))) return html`<${Answer} output=${output} />`;
+  const text = output?.text ?? output?.message ?? output?.result ?? output?.instruction;
+  const isOnlyText = typeof text === 'string' && Object.keys(output).length <= 2;
+  if (isOnlyText) return html`<${Prose} text=${text} /><${Fold} title="As JSON"><${Json} value=${output} /><//>`;
+  return html`<${Json} value=${output} />`;
+}
+
+function Json({ value }) {
+  return html`<pre class="code wrap" tabindex="0" role="group" aria-label="Result as JSON"><code><${Shown} text=${json(value)} /></code></pre>`;
+}
+
+/** A delegate names what it made by its id, or by its id and title. */
+const idOf = (made) => (typeof made === 'string' ? made : made?.id);
+
+function Answer({ output }) {
+  const { citations = [], refused = [], failed = [] } = output;
+  const collection = idOf(output.collection);
+  const artifact = idOf(output.artifact);
+  return html`${output.answer ? html`<${Prose} text=${output.answer} />` : html`<p>Made: <strong>${output.artifact.title ?? 'an artifact'}</strong></p>`}
+    ${failed.length > 0 && html`<${Note} tone="warn" title=${`${counted(failed.length, 'page was', 'pages were')} not captured.`}>
+      <ul>${failed.map(({ url, why }, at) => html`<li key=${at}><span class="breakable">${url}</span>: ${why}</li>`)}</ul><//>`}
+    ${citations.length > 0 && html`<h3>Citations</h3><ol class="citations">${citations.map((cited, at) => html`<li key=${at}>
+      <blockquote><${Shown} text=${cited.quote} /></blockquote>
+      <p class="soft"><${Badge} state=${cited.status} /> ${sourceOf(cited)}</p>
+    </li>`)}</ol>`}
+    ${refused.length > 0 && html`<${Note} tone="bad" title=${refused.length === 1 ? 'One call was refused.' : `${refused.length} calls were refused.`}>
+      <ul>${refused.map(({ tool, why }, at) => html`<li key=${at}><code>${tool}</code>: ${why}</li>`)}</ul><//>`}
+    <p class="actions">
+      ${collection && artifact && html`<a class="button primary" href=${to('collections', collection, { artifact })}>Open what was made</a>`}
+      ${collection && html`<a class="button" href=${to('collections', collection)}>Open the collection</a>`}
+    </p>
+    <${Fold} title="As JSON"><${Json} value=${output} /><//>`;
+}
+
+function sourceOf({ source, title, url }) {
+  const name = title ?? (typeof source === 'string' ? source : source?.title) ?? url ?? '';
+  return /^https?:/.test(url ?? '')
+    ? html`<a href=${url} target="_blank" rel="noopener noreferrer">${clip(name || url, 100)}</a>`
+    : clip(name, 100);
+}

@@ -1,0 +1,106 @@
+//! The form in which calls are JSON-RPC.
+
+use a2a::jsonrpc::methods;
+use a2a::{A2AError, JsonRpcId, JsonRpcRequest, JsonRpcResponse, SendMessageResponse};
+use a2a_pb::protojson_conv::{self, ProtoJsonPayload};
+use axum::Json;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use sabir_base::text::one_line;
+use serde_json::Value;
+
+use super::A2aAgent;
+use super::agent::Events;
+use super::fault::{as_rpc, check_version};
+use super::sse::as_rpc_stream;
+use crate::caller::Caller;
+
+pub(super) async fn answer(agent: &A2aAgent, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, agent.0.limits.body_bytes).await else {
+        let error = A2AError::invalid_request("the request is too long, or did not come whole");
+        let told = Json(as_rpc(JsonRpcId::Null, &error));
+        return (StatusCode::PAYLOAD_TOO_LARGE, told).into_response();
+    };
+    let call = match read(&body) {
+        Ok(call) => call,
+        Err((id, error)) => return Json(as_rpc(id, &error)).into_response(),
+    };
+    let JsonRpcRequest { id, method, params, .. } = call;
+    let caller = Caller::of(&parts.extensions);
+    let done = match check_version(&parts.headers, &parts.uri) {
+        Ok(()) => perform(agent, &caller, &method, params.unwrap_or_default()).await,
+        Err(error) => Err(error),
+    };
+    match done {
+        Ok(Done::Value(value)) => Json(JsonRpcResponse::success(id, value)).into_response(),
+        Ok(Done::Stream(events)) => as_rpc_stream(id, events),
+        Err(error) => Json(as_rpc(id, &error)).into_response(),
+    }
+}
+
+enum Done {
+    Value(Value),
+    Stream(Events),
+}
+
+/// A call; of one that is none, what can be said of it.
+fn read(body: &[u8]) -> Result<JsonRpcRequest, (JsonRpcId, A2AError)> {
+    let value: Value = serde_json::from_slice(body).map_err(|error| {
+        (JsonRpcId::Null, A2AError::parse_error(format!("it is no JSON: {error}")))
+    })?;
+    let id = value.get("id").cloned().and_then(|id| serde_json::from_value(id).ok());
+    let id: JsonRpcId = id.unwrap_or(JsonRpcId::Null);
+    let wrong = |why: String| (id.clone(), A2AError::invalid_request(why));
+    if value.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err(wrong("jsonrpc: \"2.0\" is expected".to_owned()));
+    }
+    serde_json::from_value(value).map_err(|error| wrong(error.to_string()))
+}
+
+async fn perform(
+    agent: &A2aAgent,
+    caller: &Caller,
+    method: &str,
+    params: Value,
+) -> Result<Done, A2AError> {
+    Ok(match method {
+        methods::SEND_MESSAGE => {
+            let task = agent.send(caller, parse(params)?).await?;
+            written(&SendMessageResponse::Task(task))?
+        }
+        methods::SEND_STREAMING_MESSAGE => {
+            Done::Stream(agent.stream(caller, parse(params)?).await?)
+        }
+        methods::GET_TASK => written(&agent.get(caller, parse(params)?).await?)?,
+        methods::LIST_TASKS => written(&agent.list(caller, parse(params)?).await?)?,
+        methods::CANCEL_TASK => written(&agent.cancel(caller, parse(params)?).await?)?,
+        methods::SUBSCRIBE_TO_TASK => Done::Stream(agent.subscribe(caller, parse(params)?).await?),
+        methods::CREATE_PUSH_CONFIG => written(&agent.create_push(caller, parse(params)?).await?)?,
+        methods::GET_PUSH_CONFIG => written(&agent.get_push(caller, parse(params)?).await?)?,
+        methods::LIST_PUSH_CONFIGS => written(&agent.list_push(caller, parse(params)?).await?)?,
+        methods::DELETE_PUSH_CONFIG => {
+            agent.delete_push(caller, parse(params)?).await?;
+            Done::Value(Value::Null)
+        }
+        methods::GET_EXTENDED_AGENT_CARD => {
+            return Err(A2AError::unsupported_operation(
+                "there is no other card than the public one",
+            ));
+        }
+        other => return Err(A2AError::method_not_found(&one_line(other, 80))),
+    })
+}
+
+/// Parameters that are missing are those that have none set.
+fn parse<T: ProtoJsonPayload>(params: Value) -> Result<T, A2AError> {
+    let params = if params.is_null() { Value::Object(Default::default()) } else { params };
+    protojson_conv::from_value(params)
+        .map_err(|error| A2AError::invalid_params(format!("params: {error}")))
+}
+
+fn written<T: ProtoJsonPayload>(value: &T) -> Result<Done, A2AError> {
+    let value = protojson_conv::to_value(value);
+    value.map(Done::Value).map_err(|error| A2AError::internal(error.to_string()))
+}

@@ -1,0 +1,328 @@
+//! Conversations that are lost, given up and silent.
+
+use std::sync::Mutex;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt as _, StreamExt as _};
+use http_body_util::BodyExt as _;
+use sabir_host::{Consent, DeskModel, DeskSetup};
+use sabir_policy::PolicyDoc;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use tokio::sync::{Notify, watch};
+use tower::Service as _;
+
+use super::*;
+use crate::errands::{
+    ErrandsError, Listed, Listing, Movement, OrderVisit, Placed, PlacedState, Placement, Placer,
+    Step,
+};
+
+/// Takes every task, and is done with it when it is told so.
+struct Slow {
+    done: watch::Sender<bool>,
+    cancelled: Mutex<Vec<String>>,
+    placed: Notify,
+    /// Told when nobody waits for a task any more.
+    left: Arc<Notify>,
+}
+
+struct Tells(Arc<Notify>);
+
+impl Drop for Tells {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+impl Slow {
+    fn task(&self, state: PlacedState) -> Placed {
+        Placed {
+            id: "order-1".to_owned(),
+            by: Placer::Mcp,
+            visit: Some(OrderVisit::of("unknown")),
+            skill: None,
+            state,
+            created_at_ms: 0,
+            changed_at_ms: 0,
+            output: Some(json!("slowly")),
+            error: None,
+            facts: Map::new(),
+            last: 1,
+        }
+    }
+}
+
+impl Errands for Slow {
+    fn place(&self, _: Placement) -> BoxFuture<'_, Result<String, ErrandsError>> {
+        self.placed.notify_one();
+        async { Ok("order-1".to_owned()) }.boxed()
+    }
+
+    fn find<'a>(&'a self, _: Placer, _: &'a str) -> BoxFuture<'a, Option<String>> {
+        async { None }.boxed()
+    }
+
+    fn get<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Placed, ErrandsError>> {
+        async { Ok(self.task(PlacedState::Running)) }.boxed()
+    }
+
+    fn list<'a>(&'a self, _: &'a Listing) -> BoxFuture<'a, Result<Listed, ErrandsError>> {
+        async { Ok(Listed::default()) }.boxed()
+    }
+
+    fn cancel<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), ErrandsError>> {
+        self.cancelled.lock().unwrap().push(id.to_owned());
+        async { Ok(()) }.boxed()
+    }
+
+    fn follow(&self, _: &str, _: u64) -> BoxStream<'static, Result<Step, ErrandsError>> {
+        let (mut is_done, done) = (self.done.subscribe(), Box::new(self.task(PlacedState::Done)));
+        let tells = Tells(Arc::clone(&self.left));
+        let end = async move {
+            let _tells = tells;
+            is_done.wait_for(|it| *it).await.unwrap();
+            Ok(Step { seq: 2, at_ms: 0, what: Movement::Ended(done) })
+        };
+        stream::once(end).boxed()
+    }
+}
+
+/// Nobody ever answers.
+struct Silent;
+
+impl Consent for Silent {
+    fn ask(&self, _: String) -> BoxFuture<'_, Option<bool>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+struct Place {
+    _home: TempDir,
+    slow: Arc<Slow>,
+    router: Router,
+}
+
+impl Place {
+    fn new(limits: ToolLimits, policy: &str) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let desk = Desk::open(DeskSetup {
+            home: home.path().to_owned(),
+            allow_egress: Vec::new(),
+            program: "/nonexistent".into(),
+            model: DeskModel::Extractive,
+            policy: PolicyDoc::default(),
+            integrations: None,
+            visible_browser: false,
+        });
+        let slow = Arc::new(Slow {
+            done: watch::Sender::new(false),
+            cancelled: Mutex::default(),
+            placed: Notify::new(),
+            left: Arc::default(),
+        });
+        let policy = PolicyDoc::parse(policy).unwrap();
+        let gate = VisitGate::new(home.path().to_owned(), policy, Some(Arc::new(Silent)));
+        let kit = ToolKit::new(desk.unwrap(), Arc::clone(&slow) as Arc<dyn Errands>, gate, limits);
+        let router = mcp_router(Arc::new(kit), CancellationToken::new());
+        Self { _home: home, slow, router }
+    }
+
+    async fn send(&self, session: Option<&str>, method: &str, body: &Value) -> Response {
+        let mut request = Request::builder().method(method).uri("/mcp");
+        let headers = [
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("host", "localhost"),
+        ];
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        if let Some(session) = session {
+            request = request.header(http::SESSION, session);
+        }
+        let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+        self.router.clone().call(request.body(body).unwrap()).await.unwrap()
+    }
+
+    /// Begins a conversation, and gives its name.
+    async fn begin(&self) -> Result<String, StatusCode> {
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" } });
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+        let reply = self.send(None, "POST", &hello).await;
+        if reply.status() != StatusCode::OK {
+            return Err(reply.status());
+        }
+        let session = reply.headers()[http::SESSION].to_str().unwrap().to_owned();
+        reply.into_body().collect().await.unwrap();
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        self.send(Some(&session), "POST", &ready).await;
+        Ok(session)
+    }
+
+    async fn call(&self, session: &str, id: u64, tool: &str, arguments: Value) -> Response {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        self.send(Some(session), "POST", &call).await
+    }
+
+    fn cancelled(&self) -> usize {
+        self.slow.cancelled.lock().unwrap().len()
+    }
+}
+
+/// The answer at the end of a stream of events, if there is one.
+async fn answer(response: Response) -> Option<Value> {
+    let text = response.into_body().collect().await.ok()?.to_bytes();
+    let text = String::from_utf8(text.to_vec()).unwrap();
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    let mut told = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
+    told.find(|it| it.get("result").is_some()).map(|it| it["result"].clone())
+}
+
+fn task() -> Value {
+    json!({ "task": "walk", "wait_secs": 600 })
+}
+
+/// BR-M5, BR-M11: no conversation ends before a call that waits in it.
+#[test]
+fn a_conversation_stays_while_a_call_waits_in_it() {
+    let limits = ToolLimits::default();
+    assert!(http::keep_alive(&limits) > limits.longest_wait);
+    assert!(http::keep_alive(&limits) > limits.question);
+}
+
+/// BR-M6, BR-M9: a conversation that is lost takes no task back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_that_is_lost_takes_no_task_back() {
+    let place = Place::new(ToolLimits::default(), "");
+    let session = place.begin().await.unwrap();
+    let reply = place.call(&session, 1, "run_task", task()).await;
+    place.slow.placed.notified().await;
+    assert!(place.send(Some(&session), "DELETE", &Value::Null).await.status().is_success());
+    place.slow.left.notified().await;
+    assert_eq!((answer(reply).await, place.cancelled()), (None, 0));
+}
+
+/// BR-M6: a client that gives a call up takes its task back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_takes_a_task_back() {
+    let place = Place::new(ToolLimits::default(), "");
+    let session = place.begin().await.unwrap();
+    let _reply = place.call(&session, 1, "run_task", task()).await;
+    place.slow.placed.notified().await;
+    let params = json!({ "requestId": 1 });
+    let word = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    place.send(Some(&session), "POST", &word).await;
+    place.slow.left.notified().await;
+    assert_eq!(place.cancelled(), 1);
+}
+
+/// BR-M6, BR-M8: over standard streams neither the end of the input nor the node's takes a task back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_is_gone_takes_no_task_back() {
+    use tokio::io::AsyncWriteExt as _;
+    for is_stopped in [true, false] {
+        let place = Place::new(ToolLimits::default(), "");
+        let desk = Desk::open(DeskSetup {
+            home: place._home.path().to_owned(),
+            allow_egress: Vec::new(),
+            program: "/nonexistent".into(),
+            model: DeskModel::Extractive,
+            policy: PolicyDoc::default(),
+            integrations: None,
+            visible_browser: false,
+        });
+        let gate = VisitGate::new(place._home.path().to_owned(), PolicyDoc::default(), None);
+        let errands = Arc::clone(&place.slow) as Arc<dyn Errands>;
+        let kit = ToolKit::new(desk.unwrap(), errands, gate, ToolLimits::default());
+        let (mut ours, theirs) = tokio::io::duplex(1 << 16);
+        let (input, output) = tokio::io::split(theirs);
+        let stop = CancellationToken::new();
+        let served = tokio::spawn(serve_mcp(Arc::new(kit), input, output, stop.clone()));
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" } });
+        let call = json!({ "name": "run_task", "arguments": task() });
+        for message in [
+            json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }),
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call }),
+        ] {
+            ours.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        }
+        place.slow.placed.notified().await;
+        if is_stopped {
+            stop.cancel();
+        } else {
+            ours.shutdown().await.unwrap();
+        }
+        place.slow.left.notified().await;
+        served.await.unwrap().unwrap();
+        assert_eq!(place.cancelled(), 0, "stopped: {is_stopped}");
+    }
+}
+
+/// BR-M10: who waits, for a task or for a person, keeps nobody else from being answered; and nobody is
+/// waited for without end.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_takes_no_place() {
+    let limits = ToolLimits {
+        calls: 1,
+        calls_of_one: 4,
+        question: Duration::from_millis(50),
+        ..ToolLimits::default()
+    };
+    let place = Place::new(limits, "[[ask]]\ntool = \"serve.convert\"\nreason = \"mine\"");
+    let session = place.begin().await.unwrap();
+    let first = place.call(&session, 1, "run_task", task()).await;
+    place.slow.placed.notified().await;
+    let check = || json!({ "text": "INF(@a>@b): ok" });
+    let told = answer(place.call(&session, 2, "axon_check", check()).await).await.unwrap();
+    assert_eq!(told["structuredContent"]["valid"], true, "{told}");
+    let input = json!({ "text": "INF(@a>@b): ok", "from": "axon", "to": "llmx" });
+    let told = answer(place.call(&session, 3, "convert", input).await).await.unwrap();
+    assert!(told["isError"] == true && told.to_string().contains("refused"), "{told}");
+    let mut more = Vec::new();
+    for id in [4, 5, 6] {
+        more.push(place.call(&session, id, "run_task", task()).await);
+        place.slow.placed.notified().await;
+    }
+    let busy = answer(place.call(&session, 7, "axon_check", check()).await).await.unwrap();
+    assert!(busy["isError"] == true && busy.to_string().contains("busy"), "{busy}");
+    place.slow.done.send_replace(true);
+    for reply in [first].into_iter().chain(more) {
+        assert_eq!(answer(reply).await.unwrap()["structuredContent"]["state"], "done");
+    }
+}
+
+/// BR-M4, BR-M11: where all places are taken, a conversation that was silent for long makes room.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_conversation_makes_room_and_one_that_waits_does_not() {
+    let limits = ToolLimits { sessions: 2, silence: Duration::ZERO, ..ToolLimits::default() };
+    let place = Place::new(limits, "");
+    let busy = place.begin().await.unwrap();
+    let reply = place.call(&busy, 1, "run_task", task()).await;
+    place.slow.placed.notified().await;
+    let silent = place.begin().await.unwrap();
+    let new = place.begin().await.unwrap();
+    let gone = place.call(&silent, 1, "axon_check", json!({ "text": "x" })).await;
+    assert_eq!(gone.status(), StatusCode::NOT_FOUND);
+    let also = place.call(&new, 1, "run_task", task()).await;
+    place.slow.placed.notified().await;
+    assert_eq!(place.begin().await, Err(StatusCode::SERVICE_UNAVAILABLE));
+    place.slow.done.send_replace(true);
+    for reply in [reply, also] {
+        assert_eq!(answer(reply).await.unwrap()["structuredContent"]["state"], "done");
+    }
+    // One that spoke a moment ago is not silent.
+    let limits = ToolLimits { sessions: 1, ..ToolLimits::default() };
+    let place = Place::new(limits, "");
+    place.begin().await.unwrap();
+    assert_eq!(place.begin().await, Err(StatusCode::SERVICE_UNAVAILABLE));
+}

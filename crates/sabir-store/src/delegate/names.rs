@@ -1,0 +1,67 @@
+//! Tasks that ended, by their names. Names come in no order, so that an index over all of them would
+//! change a page of the file for each. They are kept in stretches instead: short ones for the last few
+//! tasks, which take turns on the same pages, and long ones that are made of many short ones.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use sabir_ldp::TaskKey;
+
+use crate::tables;
+
+/// Tasks in a short stretch: a few pages.
+const SHORT: i64 = 256;
+
+/// Tasks in a long stretch. Whoever looks for a task looks into each of them.
+const LONG: i64 = 64 * SHORT;
+
+/// Lists a task under its name. The numbers of tasks follow each other.
+pub(super) fn list(connection: &Connection, key: &TaskKey, num: i64) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO peer_task_names (stretch, owner, id, num) VALUES (?1, ?2, ?3, ?4)";
+    let values = params![short(num), key.owner.as_str(), key.id.as_str(), num];
+    connection.prepare_cached(sql)?.execute(values)?;
+    if num % LONG == 0 {
+        lengthen(connection, num)?;
+    }
+    Ok(())
+}
+
+/// The number of the first task that ended under a name.
+pub(super) fn find(connection: &Connection, key: &TaskKey) -> rusqlite::Result<Option<i64>> {
+    let (owner, id) = (key.owner.as_str(), key.id.as_str());
+    if !tables::has_names(connection)? {
+        let sql = "SELECT num FROM peer_tasks WHERE owner = ?1 AND id = ?2";
+        let num = connection.prepare_cached(sql)?.query_row([owner, id], |row| row.get(0));
+        return num.optional();
+    }
+    let sql = "SELECT max(num) FROM peer_tasks";
+    let last: Option<i64> = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    let Some(last) = last else { return Ok(None) };
+    let mut statement = connection.prepare_cached(
+        "SELECT num FROM peer_task_names WHERE stretch = ?1 AND owner = ?2 AND id = ?3
+         ORDER BY num LIMIT 1",
+    )?;
+    let in_long = last / LONG * LONG;
+    let long_ones = (1..=last / LONG).map(|count| -count);
+    for stretch in long_ones.chain(short(in_long + 1)..=short(last)) {
+        let num = statement.query_row(params![stretch, owner, id], |row| row.get(0)).optional()?;
+        if num.is_some() {
+            return Ok(num);
+        }
+    }
+    Ok(None)
+}
+
+/// Makes one stretch of those up to the task with this number, which ends the last of them.
+fn lengthen(connection: &Connection, num: i64) -> rusqlite::Result<()> {
+    let (first, last) = (short(num - LONG + 1), short(num));
+    let sql = "INSERT INTO peer_task_names
+               SELECT ?1, owner, id, num FROM peer_task_names WHERE stretch BETWEEN ?2 AND ?3
+               ORDER BY owner, id, num";
+    connection.prepare_cached(sql)?.execute([-(num / LONG), first, last])?;
+    let sql = "DELETE FROM peer_task_names WHERE stretch BETWEEN ?1 AND ?2";
+    connection.prepare_cached(sql)?.execute([first, last]).map(drop)
+}
+
+/// The short stretch in which a task is at first.
+fn short(num: i64) -> i64 {
+    (num - 1) / SHORT
+}

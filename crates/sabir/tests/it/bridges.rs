@@ -1,0 +1,3 @@
+//! The program as a server of tools for other programs.
+
+mod stdio;
