@@ -2,6 +2,7 @@
 //! then shows and does it. While the disk works, it goes on listening.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use sabir_engine::{
 use sabir_policy::LeftOut;
 use sabir_store::Entry;
 use sabir_telemetry::{current, within};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -46,6 +47,8 @@ pub(super) struct Actor {
     /// Ends one request, or one piece of work.
     pub(super) stops: BTreeMap<u64, CancellationToken>,
     pub(super) prepared: PreparedPatches,
+    /// Ends when the patch that was tried last has been told of.
+    pub(super) last_prepared: Option<oneshot::Receiver<Infallible>>,
     /// Requests and work; each ends with its number.
     pub(super) running: JoinSet<u64>,
     pub(super) claim: Option<Claim>,
@@ -151,6 +154,7 @@ impl Actor {
             tell,
             stops: BTreeMap::new(),
             prepared: PreparedPatches::default(),
+            last_prepared: None,
             running: JoinSet::new(),
             claim: None,
             upcoming: VecDeque::new(),

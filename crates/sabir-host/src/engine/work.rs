@@ -1,6 +1,7 @@
 //! Doing what the machine allowed: commands, patches, tools, other agents.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use sabir_engine::{
 };
 use sabir_policy::Bounds;
 use sabir_telemetry::{current, within};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
@@ -39,9 +40,13 @@ pub(super) type PreparedPatches = Arc<Mutex<HashMap<u64, Prepared>>>;
 const MOST_SHOWN: usize = 16 * 1024 * 1024;
 
 impl Actor {
+    /// Patches are tried side by side and told of in the order of their calls, which is the order
+    /// that a person is asked in.
     pub(super) fn prepare(&mut self, key: u64, input: String, cwd: String) {
         let tell = self.tell.clone();
         let patches = Arc::clone(&self.prepared);
+        let (told, next) = oneshot::channel::<Infallible>();
+        let before = self.last_prepared.replace(next);
         self.running.spawn(async move {
             let tried =
                 tokio::task::spawn_blocking(move || try_patch(&input, Path::new(&cwd))).await;
@@ -50,7 +55,12 @@ impl Actor {
                 patches.lock().unwrap_or_else(PoisonError::into_inner).insert(key, prepared);
                 patch
             });
+            if let Some(before) = before {
+                // Nothing is ever sent: it ends when the one before was told of, or was given up.
+                let _ = before.await;
+            }
             let _ = tell.send(Input::Prepared { key, patch }).await;
+            drop(told);
             key
         });
     }
