@@ -152,12 +152,14 @@ impl Follower {
         // Far away, or before what is shared begins: that is nobody else's business.
         let is_behind = self.at < end;
         if is_behind || last - self.at > RECENT.lines as u64 {
-            let lines = self.feed.read_behind(self.scope.clone(), self.at).await?;
+            let (feed, scope, at) = (Arc::clone(&self.feed), self.scope.clone(), self.at);
+            let lines = apart(async move { feed.read_behind(scope, at).await }).await?;
             self.at = lines.last().map_or(last, |line| line.seq);
             self.ready = lines.into_iter().map(Arc::new).collect();
             return Ok(());
         }
-        self.feed.read_on(self.at).await
+        let (feed, at) = (Arc::clone(&self.feed), self.at);
+        apart(async move { feed.read_on(at).await }).await
     }
 }
 
@@ -259,10 +261,21 @@ fn read(
     Ok((reader, lines))
 }
 
+/// Reads in a task of its own: a viewer is left alone while nobody takes what it has, and must not
+/// hold what all read with meanwhile, or stand in line for it.
+async fn apart<T: Send + 'static>(
+    work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+) -> Result<T, StoreError> {
+    tokio::spawn(work).await.map_err(failed)?
+}
+
 /// A file is read on a thread that may wait.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let failed = |error: tokio::task::JoinError| StoreError::Failed { why: error.to_string() };
     tokio::task::spawn_blocking(work).await.map_err(failed)?
+}
+
+fn failed(error: tokio::task::JoinError) -> StoreError {
+    StoreError::Failed { why: error.to_string() }
 }

@@ -94,6 +94,22 @@ async fn a_viewer_that_stalls_goes_on_from_disk_and_costs_no_memory() {
     assert_eq!(rest(quick).await, Vec::<u64>::new());
 }
 
+/// Whoever is in the middle of reading when nobody asks it for more holds up nobody.
+#[tokio::test]
+async fn a_viewer_that_is_left_alone_while_it_reads_holds_up_nobody() {
+    let (_home, store, feed) = open();
+    let mut left_alone = Vec::new();
+    for number in 0..8 {
+        store.append_and_wait(batch("one", items([number.to_string()].into_iter()))).unwrap();
+        let last = feed.last();
+        let mut viewer = feed.follow(FeedScope::All, last - 1);
+        assert!(futures_util::poll!(viewer.next()).is_pending());
+        left_alone.push(viewer);
+        let mut other = feed.follow(FeedScope::All, last - 1);
+        assert_eq!(other.next().await.unwrap().unwrap().seq, last);
+    }
+}
+
 #[tokio::test]
 async fn large_rows_are_bounded_by_their_size() {
     let (_home, store, feed) = open();

@@ -30,6 +30,8 @@ async function whileRowsAreWritten(visit) {
   assert.equal(order.state, 'interrupted');
   assert.match(order.why, /^INTERRUPTED: /);
   await page.locator('.note.bad').getByText(/INTERRUPTED/).waitFor();
+  // What happened is told once more, after how it stands.
+  await page.locator('.timeline li').nth(before.length - 1).waitFor();
   const after = await timeline(visit);
   assert.deepEqual(after.slice(0, before.length), before, 'nothing that was shown is gone');
   await theRows(visit, id);
