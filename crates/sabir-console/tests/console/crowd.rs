@@ -144,7 +144,8 @@ impl Viewer {
     async fn open(&self, after: Option<u64>) -> TcpStream {
         let socket = TcpSocket::new_v4().unwrap();
         if self.is_slow {
-            socket.set_recv_buffer_size(2048).unwrap();
+            // With less, the kernel would wait for its timers between two segments.
+            socket.set_recv_buffer_size(16 * 1024).unwrap();
         }
         let mut socket = socket.connect(self.address).await.unwrap();
         let Self { address, path, cookie, .. } = self;
