@@ -39,6 +39,8 @@ pub struct Member {
     pub state: MemberState,
     /// None of one that is switched off.
     pub node: Option<Node>,
+    /// The folder whose files it changes.
+    pub workspace: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +78,8 @@ pub(crate) struct Offer {
     state: MemberState,
     /// How many tasks it works on at once, if that is fewer than it takes.
     at_once: Option<usize>,
+    /// The folder whose files it changes.
+    workspace: Option<PathBuf>,
 }
 
 impl Crew {
@@ -94,7 +98,7 @@ impl Crew {
         let mut members = Vec::new();
         for (name, offer) in offers {
             members.push(match offer {
-                None => Member { name, state: MemberState::Off, node: None },
+                None => Member { name, state: MemberState::Off, node: None, workspace: None },
                 Some(offer) => match setup.start(name, offer, &own).await {
                     Ok(member) => member,
                     Err(error) => {
@@ -173,11 +177,12 @@ impl CrewSetup<'_> {
         own: &OwnIds,
     ) -> Result<Member, NodeError> {
         let home = self.home.join(FOLDER).join(name);
+        let workspace = offer.workspace.clone();
         let (settings, state) = self.settings(name, offer, own)?;
         let key = node_signing_key(&home)?;
         let store = Store::open(&home)?;
         let node = Node::start(settings, store, self.peers.clone(), key).await?;
-        Ok(Member { name, state, node: Some(node) })
+        Ok(Member { name, state, node: Some(node), workspace })
     }
 
     fn settings(

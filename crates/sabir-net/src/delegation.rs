@@ -82,10 +82,12 @@ impl Delegation {
         &self.client
     }
 
-    /// The delegates that are known, by their ids.
+    /// The delegates that are known, by their ids. Whoever usurps one of ours is not among
+    /// them.
     pub(crate) async fn known(&self) -> Result<Vec<(DelegateId, Address)>, DelegationError> {
         let known = book::known(self.peers()).await?;
-        let known = known.into_iter().filter_map(|known| {
+        let is_itself = |known: &book::Known| self.client.usurps(&known.card).is_none();
+        let known = known.into_iter().filter(is_itself).filter_map(|known| {
             let address = Address::parse(&known.address, PlainHttp::LoopbackOnly).ok()?;
             Some((known.card.delegate_id, address))
         });

@@ -39,9 +39,9 @@ pub use error::ListenError;
 /// What is generated from `spec/proto`: the messages, and a client for programs in Rust.
 pub use grpc::v1 as queue_pair_v1;
 pub use ldp::client::{
-    AddressError, Base, Client, ClientSettings, Delivered, DiscoverError, Discovered, Errand,
-    ErrandNews, HttpSettings, HttpSetupError, MeetError, Met, NewPin, Pace, PinError, PlainHttp,
-    Session,
+    AddressError, Base, Client, ClientSettings, ClientSetupError, Delivered, DiscoverError,
+    Discovered, Errand, ErrandNews, HttpSettings, MeetError, Met, NewPin, Pace, PinError,
+    PlainHttp, Session,
 };
 pub use ldp::{
     Demand, Entry, LdpLimits, LdpOptions, LdpServer, Mount, Rate, Served, TlsFiles, Visitor,

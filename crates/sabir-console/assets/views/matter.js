@@ -4,9 +4,9 @@ import { post } from '../api.js';
 import { useAction } from '../data.js';
 import { shortId } from '../format.js';
 import { html, useId } from '../lib.js';
-import { Badge, Button, Failure, Time } from '../parts.js';
+import { Badge, Button, Failure, Field, Time } from '../parts.js';
 import { to } from '../route.js';
-import { announce } from '../store.js';
+import { announce, dropDraft, useDraft } from '../store.js';
 import { Matter as Text, Shown } from '../text.js';
 
 const LABELS = {
@@ -19,8 +19,14 @@ const DONE = { approve: 'Approved', approve_for_session: 'Approved for the sessi
 /** `isHere` when the task or conversation is what one looks at. */
 export function MatterCard({ matter, onDecided, level = 2, isHere = false }) {
   const id = useId();
+  const draft = `matter ${matter.id}`;
+  const [said, say] = useDraft(draft, '');
+  const takesWords = matter.kind === 'blocker';
   const decide = useAction(async (decision) => {
-    await post(`/api/inbox/${matter.id}`, { decision });
+    // Who is stopped is told nothing more.
+    const words = takesWords && decision !== 'deny' ? said.trim() : '';
+    await post(`/api/inbox/${matter.id}`, words ? { decision, words } : { decision });
+    dropDraft(draft);
     announce(`${DONE[decision]}: ${matter.title ?? ''}`);
     onDecided?.(matter, decision);
   });
@@ -36,6 +42,7 @@ export function MatterCard({ matter, onDecided, level = 2, isHere = false }) {
     <p class="soft"><${Asker} matter=${matter} isHere=${isHere} /> · asked <${Time} at=${matter.asked_at_ms} /></p>
     <${Text} text=${matter.what} label="What is decided about" />
     <${Failure} error=${isGone ? { message: 'It was decided elsewhere, or taken back. Nothing is left to do.' } : decide.error} what=${isGone ? 'This waits no longer.' : 'Your answer was not taken.'} />
+    ${!isGone && takesWords && html`<${Field} label="What the agent is told" optional=${true} help="Without words it does the first of what it would do instead.">${(own) => html`<textarea ...${own} rows="2" maxlength="4000" value=${said} onInput=${(event) => say(event.target.value)}></textarea>`}<//>`}
     ${!isGone && html`<div class="actions">${choices.map((choice) => html`<${Button} key=${choice}
       kind=${choice === 'approve' ? 'primary' : choice === 'deny' ? 'danger-quiet' : ''}
       isBusy=${decide.isBusy} onClick=${() => decide.run(choice)}>${labels[choice] ?? choice}<//>`)}</div>`}

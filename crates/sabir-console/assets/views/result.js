@@ -1,10 +1,11 @@
 // What a delegate delivered: an answer with its citations where it is one, otherwise as it is.
 
 import { clip, counted, json } from '../format.js';
-import { html } from '../lib.js';
+import { html, useState } from '../lib.js';
 import { Badge, Fold, Note } from '../parts.js';
 import { to } from '../route.js';
 import { Prose, Shown } from '../text.js';
+import { Passage } from './passage.js';
 
 export function Result({ output }) {
   if (typeof output === 'string') return html`<${Prose} text=${output} />`;
@@ -26,12 +27,15 @@ function Answer({ output }) {
   const { citations = [], refused = [], failed = [] } = output;
   const collection = idOf(output.collection);
   const artifact = idOf(output.artifact);
+  const [passage, open] = useState(null);
   return html`${output.answer ? html`<${Prose} text=${output.answer} />` : html`<p>Made: <strong>${output.artifact.title ?? 'an artifact'}</strong></p>`}
     ${failed.length > 0 && html`<${Note} tone="warn" title=${`${counted(failed.length, 'page was', 'pages were')} not captured.`}>
       <ul>${failed.map(({ url, why }, at) => html`<li key=${at}><span class="breakable">${url}</span>: ${why}</li>`)}</ul><//>`}
     ${citations.length > 0 && html`<h3>Citations</h3><ol class="citations">${citations.map((cited, at) => html`<li key=${at}>
       <blockquote><${Shown} text=${cited.quote} /></blockquote>
-      <p class="soft"><${Badge} state=${cited.status} /> ${sourceOf(cited)}</p>
+      <p class="citation-foot"><${Badge} state=${cited.status} />
+        ${cited.version_id && cited.start != null && html`<button type="button" class="link" onClick=${() => open(cited)} aria-label=${`Open the passage of citation ${cited.number ?? at + 1}`}>Open the passage</button>`}
+        <span class="soft">${sourceOf(cited)}</span></p>
     </li>`)}</ol>`}
     ${refused.length > 0 && html`<${Note} tone="bad" title=${refused.length === 1 ? 'One call was refused.' : `${refused.length} calls were refused.`}>
       <ul>${refused.map(({ tool, why }, at) => html`<li key=${at}><code>${tool}</code>: ${why}</li>`)}</ul><//>`}
@@ -39,7 +43,8 @@ function Answer({ output }) {
       ${collection && artifact && html`<a class="button primary" href=${to('collections', collection, { artifact })}>Open what was made</a>`}
       ${collection && html`<a class="button" href=${to('collections', collection)}>Open the collection</a>`}
     </p>
-    <${Fold} title="As JSON"><${Json} value=${output} /><//>`;
+    <${Fold} title="As JSON"><${Json} value=${output} /><//>
+    ${passage && html`<${Passage} of=${passage} onClose=${() => open(null)} />`}`;
 }
 
 function sourceOf({ source, title, url }) {

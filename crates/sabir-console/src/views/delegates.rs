@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use sabir_host::MemberState;
 use sabir_ldp::{Breaker, DelegateId, ErrorCategory, IdentityCard, LdpError, Tally, TallyRecord};
-use sabir_net::{Address, PlainHttp};
+use sabir_net::{Address, OrderError, OrderId, Placer, PlainHttp};
 use sabir_store::StoreError;
 use sabir_store::peers::{Delegation, KnownDelegate, Peers, PinnedKey, Probed};
 use serde::Deserialize;
@@ -112,9 +112,39 @@ pub(crate) async fn probe(
 pub(crate) async fn edges(State(console): State<Arc<Console>>, query: Query) -> Answer {
     let limit = query.limit(200, 2000)?;
     let all = console.peers(move |peers| peers.delegations(limit)).await?;
-    let from = console.setup.about.delegate_id.as_str();
-    let edges: Vec<Value> = all.iter().map(|it| edge_json(from, it)).collect();
+    let mut edges = Vec::with_capacity(all.len());
+    for edge in &all {
+        edges.push(edge_json(&giver(&console, edge).await?, edge));
+    }
     Ok(Json(json!({ "edges": edges })))
+}
+
+/// Who gave the work away. This node writes all of it down, also what a delegate of its own handed on
+/// and what it passed on for a program of somebody else.
+async fn giver(console: &Console, edge: &Delegation) -> Result<String, Refused> {
+    let own = || console.setup.about.delegate_id.to_string();
+    let orders = &console.setup.orders;
+    let find = async |id: Option<OrderId>| match id {
+        Some(id) => match orders.get(&id).await {
+            Ok(order) => Ok(Some(order)),
+            Err(OrderError::NotFound) => Ok(None),
+            Err(error) => Err(Refused::from(error)),
+        },
+        None => Ok(None),
+    };
+    // What is no order was given away at the keyboard.
+    let Some(order) = find(OrderId::of_task(&edge.id)).await? else { return Ok(own()) };
+    match order.by {
+        Placer::Person | Placer::Page => Ok(own()),
+        Placer::Mcp | Placer::A2a => Ok(order.by.name().to_owned()),
+        // The agent belongs to whoever has the order that it works on. In a conversation it is the
+        // node's own.
+        Placer::Agent => {
+            let above = find(order.parent.as_deref().and_then(OrderId::parse)).await?;
+            let delegate = above.and_then(|above| above.chosen?.delegate_id);
+            Ok(delegate.unwrap_or_else(own))
+        }
+    }
 }
 
 /// A program is not started from a web page.

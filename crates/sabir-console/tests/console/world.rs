@@ -50,6 +50,8 @@ pub(crate) struct Wishes<'a> {
     pub(crate) allow: Vec<String>,
     /// Where others reach the node, if it is not where it reaches itself.
     pub(crate) shown_at: Option<&'a str>,
+    /// Its id, if it is not [`OWN`].
+    pub(crate) id: Option<&'a str>,
 }
 
 pub(crate) struct World {
@@ -86,8 +88,9 @@ impl World {
         let server = LdpServer::bind(vec![here], LdpOptions::default()).await.unwrap();
         let url = format!("http://{}", server.listening()[0].address);
         let steps = watch::channel(u64::MAX).0;
-        let node = node(&engine, &peers, steps.subscribe()).await;
-        let delegation = delegation(at, &peers);
+        let id = DelegateId::new(wishes.id.unwrap_or(OWN)).unwrap();
+        let node = node(&engine, &peers, steps.subscribe(), &id).await;
+        let delegation = delegation(at, &peers, id);
         let feed = Feed::new(engine.store());
         let inbox = Inbox::default();
         let own = OwnDelegate {
@@ -219,10 +222,15 @@ fn desk(home: &Path, wishes: &Wishes<'_>) -> Desk {
     Desk::open(setup).unwrap()
 }
 
-async fn node(engine: &Engine, peers: &Peers, steps: watch::Receiver<u64>) -> Node {
+async fn node(
+    engine: &Engine,
+    peers: &Peers,
+    steps: watch::Receiver<u64>,
+    id: &DelegateId,
+) -> Node {
     let names = ["echo", "steps"].map(|name| SkillName::new(name).unwrap());
     let card = IdentityCard {
-        delegate_id: DelegateId::new(OWN).unwrap(),
+        delegate_id: id.clone(),
         name: "Harbor".to_owned(),
         description: Some("Gives back what it is given.".to_owned()),
         model_family: "none".to_owned(),
@@ -252,9 +260,9 @@ fn trust() -> Trust {
     Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown)
 }
 
-fn delegation(home: &Path, peers: &Peers) -> Delegation {
+fn delegation(home: &Path, peers: &Peers, id: DelegateId) -> Delegation {
     let client = Client::new(ClientSettings {
-        delegate_id: DelegateId::new(OWN).unwrap(),
+        delegate_id: id,
         key: SigningKey::from_seed(&[7; 32]),
         trust: trust(),
         peers: peers.clone(),

@@ -17,6 +17,8 @@ pub(super) fn offer(config: &AgentConfig, kit: &SkillKit, workspace: &Path) -> O
         None => workspace.to_owned(),
     };
     let mode = config.sandbox.unwrap_or(SandboxMode::WorkspaceWrite);
+    // As sessions name it, so that work of this folder is known for what it is.
+    let workspace = std::fs::canonicalize(&cwd).unwrap_or_else(|_| cwd.clone());
     let mut configure = configure_in(config, cwd, mode);
     configure.instructions.get_or_insert_with(|| INSTRUCTIONS.to_owned());
     let engine = kit.engine.clone().ok_or_else(|| "there is no engine".to_owned());
@@ -32,6 +34,8 @@ pub(super) fn offer(config: &AgentConfig, kit: &SkillKit, workspace: &Path) -> O
                 skills: Vec::new(),
                 state: MemberState::NoModel { why },
                 at_once: None,
+                // Work of a folder is not handed to one that cannot do any.
+                workspace: None,
             };
         }
     };
@@ -52,6 +56,7 @@ pub(super) fn offer(config: &AgentConfig, kit: &SkillKit, workspace: &Path) -> O
         state: MemberState::Ready,
         // Two would change the same files under each other's hands.
         at_once: Some(1),
+        workspace: Some(workspace),
     }
 }
 

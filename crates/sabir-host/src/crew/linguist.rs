@@ -29,6 +29,7 @@ pub(super) fn offer() -> Offer {
         skills: skills.collect(),
         state: MemberState::Ready,
         at_once: None,
+        workspace: None,
     }
 }
 

@@ -37,6 +37,7 @@ pub(super) fn offer(config: &ResearcherConfig, kit: &SkillKit) -> Offer {
             skills: Vec::new(),
             state: MemberState::NoModel { why },
             at_once: None,
+            workspace: None,
         };
     };
     let skills = Work::ALL.into_iter().filter_map(|work| {
@@ -60,6 +61,7 @@ pub(super) fn offer(config: &ResearcherConfig, kit: &SkillKit) -> Offer {
         skills: skills.collect(),
         state: MemberState::Ready,
         at_once: None,
+        workspace: None,
     }
 }
 

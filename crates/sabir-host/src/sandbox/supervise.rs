@@ -288,8 +288,9 @@ impl Watch {
     }
 }
 
-/// How long a command that is asked to end may take before it is made to.
-const GRACE: Duration = Duration::from_millis(100);
+/// How long a command that is asked to end may take before it is made to: enough to delete what is half
+/// done, also where others keep the machine busy, and not so much that whoever interrupts it is kept.
+const GRACE: Duration = Duration::from_secs(2);
 const SHORT_STEP: rustix::event::Timespec =
     rustix::event::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 /// The helpers themselves, and what ends while we count.

@@ -33,14 +33,15 @@ impl Delegate {
             }
         }
         delegate.replay = ReplayWindow::restore(delegate.settings.replay, seen, delegate.now);
-        let cut_off: Vec<TaskKey> = delegate
-            .tasks
-            .all_running()
-            .into_iter()
-            .map(|running| running.started.key.clone())
-            .collect();
-        for key in cut_off {
-            if let Some(order) = delegate.order_again(&key) {
+        let running = delegate.tasks.all_running();
+        let cut_off: Vec<TaskKey> =
+            running.into_iter().map(|running| running.started.key.clone()).collect();
+        // All of them before any ends: what the stop cut off beside a task was not its past when it was
+        // ordered, whichever comes first here.
+        let orders: Vec<Option<TaskOrder>> =
+            cut_off.iter().map(|key| delegate.order_again(key)).collect();
+        for (key, order) in cut_off.into_iter().zip(orders) {
+            if let Some(order) = order {
                 delegate.outputs.push_back(Output::Start(Box::new(order)));
                 continue;
             }

@@ -69,6 +69,7 @@ impl Candidates {
 
     /// Takes those in that are not there already.
     fn add(&mut self, others: Self) {
+        self.unreachable.extend(others.unreachable);
         for other in others.found {
             if self.by_id(&other.card.delegate_id).is_none() {
                 self.found.push(other);
@@ -134,9 +135,14 @@ impl Candidates {
             if request.shuns_programs && matches!(address, Address::McpCommand(_)) {
                 continue;
             }
+            // It was kept before the id was ours.
+            if let Some(error) = delegation.client.usurps(&known.card) {
+                candidates.unreachable.push(Unreachable { address: known.address, error });
+                continue;
+            }
             candidates.found.push(Candidate { address, card: known.card, remote: None });
         }
-        match candidates.found.is_empty() {
+        match candidates.found.is_empty() && candidates.unreachable.is_empty() {
             true => Err(DelegationError::NobodyKnown),
             false => Ok(candidates),
         }

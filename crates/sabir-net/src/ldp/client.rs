@@ -14,14 +14,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sabir_ldp::{DelegateId, ErrorCategory, LdpError, Refusal, Severity, SigningKey, Trust};
+use sabir_ldp::{
+    DelegateId, ErrorCategory, IdentityCard, LdpError, Refusal, Severity, SigningKey, Trust,
+};
 use sabir_store::peers::Peers;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
 pub use base::{AddressError, Base, PlainHttp};
 pub use discover::{DiscoverError, Discovered};
-pub use http::{HttpSettings, HttpSetupError};
+pub use http::{ClientSetupError, HttpSettings};
 pub use pins::{NewPin, PinError};
 pub use session::{Delivered, Errand, ErrandNews, Pace, Session};
 
@@ -36,7 +38,8 @@ use session::SessionSetup;
 pub struct ClientSettings {
     pub delegate_id: DelegateId,
     pub key: SigningKey,
-    /// What the configuration says about others; its domain is ours.
+    /// What the configuration says about others; its domain is ours. Whom it ties to a key and does
+    /// not name is one of us.
     pub trust: Trust,
     /// Where keys are pinned.
     pub peers: Peers,
@@ -132,14 +135,30 @@ impl MeetError {
                 retryable: true,
                 partial_output: None,
             },
-            Self::Pin(_) => Refusal::BadSignature.error(self.to_string()),
+            Self::Pin(
+                PinError::OtherKey { .. } | PinError::OtherDelegate { .. } | PinError::OurId { .. },
+            ) => somebody_else(self.to_string()),
+            // That it is somebody else is not known.
+            Self::Pin(PinError::BadKey { .. } | PinError::OpenWay { .. } | PinError::Store(_)) => {
+                Refusal::BadSignature.error(self.to_string())
+            }
         }
     }
 }
 
+/// The category is for ourselves, who keep nobody's impostor: to others it is told as `policy`
+/// (LD-W38).
+fn somebody_else(why: String) -> LdpError {
+    LdpError { category: ErrorCategory::Security, ..Refusal::BadSignature.error(why) }
+}
+
 impl Client {
-    pub fn new(settings: ClientSettings) -> Result<Self, HttpSetupError> {
-        let ClientSettings { delegate_id, key, trust, peers, http, pace } = settings;
+    pub fn new(settings: ClientSettings) -> Result<Self, ClientSetupError> {
+        let ClientSettings { delegate_id, key, mut trust, peers, http, pace } = settings;
+        // Whoever answers under our own id has our own key.
+        trust
+            .pin(&delegate_id, key.public_key())
+            .map_err(|fault| ClientSetupError(fault.to_string()))?;
         let (http, sessions) = (Http::new(&http)?, Mutex::default());
         let leaving = CancellationToken::new();
         let shared = Shared { delegate_id, key, trust, peers, http, pace, sessions, leaving };
@@ -180,6 +199,12 @@ impl Client {
         });
         let gone = |error: JoinError| PinError::Store(error.to_string());
         looked_up.await.map_err(gone).flatten().map_err(MeetError::Pin)
+    }
+
+    /// Why a card that was kept is not believed: it has an id of ours, and another key.
+    pub(crate) fn usurps(&self, card: &IdentityCard) -> Option<LdpError> {
+        let why = pins::usurps(card, &self.shared.trust)?;
+        Some(MeetError::Pin(why).to_error())
     }
 
     /// As whom we speak to a delegate. Who asks the node of the same home is not that node: a task
@@ -228,12 +253,10 @@ impl Client {
         let (delegate, base) = (&met.discovered.card.delegate_id, &met.discovered.base);
         match heard {
             Ok(Ok(Heard::Itself)) => Ok(()),
-            Ok(Ok(Heard::SomebodyElse | Heard::Nothing)) => {
-                Err(Refusal::BadSignature.error(format!(
-                    "{delegate} is known by its key, and who answers at {base} cannot sign with it: \
+            Ok(Ok(Heard::SomebodyElse | Heard::Nothing)) => Err(somebody_else(format!(
+                "{delegate} is known by its key, and who answers at {base} cannot sign with it: \
                      its card is not taken"
-                )))
-            }
+            ))),
             Ok(Err(error)) => Err(error),
             Err(_) => {
                 let why = "no answer in time".to_owned();

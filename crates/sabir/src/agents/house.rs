@@ -42,8 +42,6 @@ pub(super) struct HouseSetup<'a> {
     /// Whether callers from elsewhere show a token.
     pub(super) needs_token: bool,
     pub(super) allow_egress: &'a [HostPort],
-    /// Where the coder works.
-    pub(super) workspace: &'a Path,
     pub(super) has_console: bool,
     /// Who must show a token, and the one for the counters alone.
     pub(super) demand: Demand,
@@ -73,7 +71,7 @@ impl House {
             delegation: delegation.clone(),
             store,
             feed: feed.clone(),
-            own: setup.inside.own_delegates(setup.node, setup.crew, setup.workspace)?,
+            own: setup.inside.own_delegates(setup.node, setup.crew)?,
             people: Some(Arc::new(setup.inbox.clone())),
             absence: Absence::default(),
         })

@@ -100,7 +100,7 @@ impl McpArgs {
         let members = crew.nodes().map(|(name, node)| (name.to_owned(), node.clone())).collect();
         let served = Served { root: node.clone(), members, mounts: Vec::new() };
         let delegation = inside.delegation(&me)?;
-        let own = inside.own_delegates(&node, &crew, &workspace)?;
+        let own = inside.own_delegates(&node, &crew)?;
         let serving = tokio::spawn(inside.serve(served, stop.clone()));
         let denying = tokio::spawn(deny_all(inbox));
         let store = engine.store().clone();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use sabir_host::{
-    CallerConfig, Crew, CrewSetup, Engine, Evidence, MEMBERS, MemberState, Node, NodeConfig,
-    SkillConfig, SkillKind, SkillKit, Surroundings,
+    CallerConfig, Crew, CrewSetup, Engine, Evidence, MEMBERS, Node, NodeConfig, SkillConfig,
+    SkillKind, SkillKit, Surroundings,
 };
 use sabir_ldp::SkillName;
 use sabir_net::{
@@ -158,7 +158,6 @@ impl Inside {
         &self,
         node: &Node,
         crew: &Crew,
-        workspace: &Path,
     ) -> anyhow::Result<Vec<OwnDelegate>> {
         let at = |path: &str| {
             let url = format!("{}{path}", self.base.to_string().trim_end_matches('/'));
@@ -173,16 +172,14 @@ impl Inside {
         }];
         for member in crew.members() {
             let Some(node) = &member.node else { continue };
-            let works_here = member.name == "coder";
-            // Work of a folder is not handed to one that cannot do any.
-            let is_able = works_here && member.state == MemberState::Ready;
+            let changes_files = member.name == "coder";
             own.push(OwnDelegate {
                 name: member.name.to_owned(),
                 delegate_id: node.card().delegate_id.clone(),
                 address: at(&format!("{MEMBERS}{}", member.name))?,
                 // What changes files is not begun twice.
-                repeats: !works_here,
-                workspace: is_able.then(|| workspace.to_owned()),
+                repeats: !changes_files,
+                workspace: member.workspace.clone(),
             });
         }
         Ok(own)

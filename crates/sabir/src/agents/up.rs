@@ -167,7 +167,6 @@ impl UpArgs {
             listening: &listening,
             needs_token: !serving.options.tokens.is_empty(),
             allow_egress: &desk_args.egress.allow_egress,
-            workspace: &workspace,
             has_console: serving.has_console,
             demand,
             metrics_token,

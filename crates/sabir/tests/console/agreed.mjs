@@ -29,7 +29,12 @@ async function whileRowsAreWritten(visit) {
   const [order] = await sabir('explain', id, '--json');
   assert.equal(order.state, 'interrupted');
   assert.match(order.why, /^INTERRUPTED: /);
-  await page.locator('.note.bad').getByText(/INTERRUPTED/).waitFor();
+  const note = page.locator('.note.bad').filter({ hasText: 'INTERRUPTED' });
+  await note.waitFor();
+  // The page writes a sentence, and the code behind it.
+  const bare = (text) => plain(text).toLowerCase().replace(/[^a-z0-9]+/g, ' ').trim();
+  const why = order.why.replace(/^INTERRUPTED: /, '');
+  assert.equal(bare(await note.locator('p').last().innerText()), bare(`${why} INTERRUPTED`));
   // What happened is told once more, after how it stands.
   await page.locator('.timeline li').nth(before.length - 1).waitFor();
   const after = await timeline(visit);

@@ -7,7 +7,7 @@ import { visiting, walk } from './visit.mjs';
 const [link, workspace] = process.argv.slice(2);
 await visiting(link, async (visit) => {
   await visit.signIn();
-  await walk(visit, { conversation, task, usage });
+  await walk(visit, { conversation, task, blocker, usage });
 });
 
 async function conversation(visit) {
@@ -63,6 +63,28 @@ async function task(visit) {
     assert.ok(shown.includes(said), `${said} is missing:\n${shown}`);
   }
   await visit.look('task-approved');
+}
+
+/** An agent that cannot go on is told what to do, in words. */
+async function blocker(visit) {
+  const { page } = visit;
+  await visit.go('#/tasks');
+  await page.getByLabel('What is to be done').fill('Send it to the printer.');
+  await page.getByText('Who, how and within which limits').click();
+  await page.getByLabel('Skill').selectOption('code');
+  await page.getByRole('button', { name: 'Give the task' }).click();
+  const matter = page.locator('.matter');
+  await matter.getByText('Blocked', { exact: true }).waitFor();
+  await matter.getByLabel('What the agent is told').fill('Take the one in the hall.');
+  await visit.look('task-blocked');
+  // What is typed is still there after a look elsewhere.
+  const place = new URL(page.url()).hash;
+  await visit.go('#/inbox');
+  await visit.go(place);
+  assert.equal(await matter.getByLabel('What the agent is told').inputValue(), 'Take the one in the hall.');
+  await matter.getByRole('button', { name: 'Go on', exact: true }).click();
+  await page.locator('.summary .badge', { hasText: 'Done' }).waitFor();
+  await page.getByRole('region', { name: 'Result' }).getByText('It is printed.').waitFor();
 }
 
 async function usage(visit) {

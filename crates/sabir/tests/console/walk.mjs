@@ -185,6 +185,17 @@ async function research(visit) {
   await result.locator('.citations li').first().getByText('Verified', { exact: true }).waitFor();
   await page.getByText('researcher', { exact: true }).first().waitFor();
   await visit.look('task-research');
+  // A citation opens what it cites, at these words.
+  const cited = result.locator('.citations li').first();
+  const quote = plain(await cited.locator('blockquote').innerText());
+  const opener = cited.getByRole('button', { name: /^Open the passage/ });
+  await opener.click();
+  const mark = page.locator('dialog mark');
+  await mark.waitFor();
+  assert.equal(plain(await mark.innerText()), quote);
+  await page.keyboard.press('Escape');
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  assert.equal(await opener.evaluate((it) => it === document.activeElement), true, 'the focus comes back');
   // What it made is where it says.
   await result.getByRole('link', { name: 'Open the collection' }).click();
   await page.getByRole('heading', { level: 1, name: 'Harbour' }).waitFor();

@@ -76,6 +76,10 @@ impl Drop for Script {
     }
 }
 
+/// What an agent says that only a person can help.
+const BLOCKED: &str = "HEADER:{f:Coder,t:Person,s:1}\n\
+    BLK:{w:\"there are two printers\",a:[\"take the first\"],esc:true}";
+
 /// The link that signs a person in, as the node has said it.
 fn link(node: &Node) -> String {
     node.said["console"].as_str().unwrap_or_else(|| panic!("no link: {}", node.said)).to_owned()
@@ -126,12 +130,15 @@ fn what_waits_is_approved_where_it_is_shown() {
         Reply::sse([responses::message("There is **one** file now."), ends("r-3")]),
         Reply::sse([adds("call-4", "delegated.txt"), ends("r-4")]),
         Reply::sse([responses::message("The file is there."), ends("r-5")]),
+        Reply::sse([responses::message(BLOCKED), ends("r-6")]),
+        Reply::sse([responses::message("It is printed."), ends("r-7")]),
     ]);
     let coder = format!("[crew.coder]\ncwd = {:?}\n", workspace.path());
     let args = ["--base-url", &model.base_url(), "--model", "m"];
     let node = Node::start_told(home.path(), &coder, &args, &[]);
     let script = Script::start_with(&driver, "approvals.mjs", &link(&node), workspace.path());
-    assert_eq!(script.steps(), ["conversation", "task", "usage"]);
+    assert_eq!(script.steps(), ["conversation", "task", "blocker", "usage"]);
+    assert!(model.requests()[6].body.to_string().contains("Take the one in the hall."));
     for name in ["talked.txt", "delegated.txt"] {
         assert_eq!(fs::read_to_string(workspace.path().join(name)).unwrap(), "hello\n", "{name}");
     }

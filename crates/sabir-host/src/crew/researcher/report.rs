@@ -60,8 +60,8 @@ impl Report {
             let citations = answered.citations.iter().map(|it| {
                 json!({
                     "number": it.number, "status": it.status, "quote": it.quote,
-                    "source": it.source_id, "title": it.title, "url": it.url,
-                    "start": it.start, "end": it.end,
+                    "source": it.source_id, "version_id": it.version, "title": it.title,
+                    "url": it.url, "start": it.start, "end": it.end,
                 })
             });
             let refused = answered.calls.iter().filter(|call| call.outcome != Outcome::Allow);

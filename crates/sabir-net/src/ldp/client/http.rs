@@ -32,17 +32,17 @@ impl fmt::Debug for HttpSettings {
     }
 }
 
-/// Why there is no HTTP client.
+/// Why there is no client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HttpSetupError(String);
+pub struct ClientSetupError(pub(super) String);
 
-impl fmt::Display for HttpSetupError {
+impl fmt::Display for ClientSetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for HttpSetupError {}
+impl std::error::Error for ClientSetupError {}
 
 #[derive(Debug, Clone)]
 pub(crate) struct Http {
@@ -93,13 +93,13 @@ impl Trouble {
 }
 
 impl Http {
-    pub(crate) fn new(settings: &HttpSettings) -> Result<Self, HttpSetupError> {
+    pub(crate) fn new(settings: &HttpSettings) -> Result<Self, ClientSetupError> {
         // Whoever came first has installed the same provider: ring is the only one that is linked.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut tokens = BTreeMap::new();
         for (origin, token) in &settings.tokens {
             let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
-                .map_err(|_| HttpSetupError(format!("the token for {origin} fits no header")))?;
+                .map_err(|_| ClientSetupError(format!("the token for {origin} fits no header")))?;
             value.set_sensitive(true);
             tokens.insert(origin.clone(), value);
         }
@@ -260,8 +260,8 @@ fn retry_after(headers: &HeaderMap) -> Duration {
     Duration::from_secs(seconds.unwrap_or(0)).min(LONGEST_WAIT)
 }
 
-fn failed(what: &str, error: &reqwest::Error) -> HttpSetupError {
-    HttpSetupError(one_line(&format!("{what}: {}", describe(error)), MAX_QUOTED))
+fn failed(what: &str, error: &reqwest::Error) -> ClientSetupError {
+    ClientSetupError(one_line(&format!("{what}: {}", describe(error)), MAX_QUOTED))
 }
 
 /// A token is for one origin, and an answer is only worth something from whom we asked.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sabir_ldp::{DelegateId, IdentityCard, PublicKey, Trust, TrustFault};
+use sabir_ldp::{DelegateId, IdentityCard, KeyBytes, PublicKey, Trust, TrustFault};
 use sabir_store::StoreError;
 use sabir_store::peers::{Peers, PinnedKey, Pinning};
 
@@ -39,6 +39,11 @@ pub enum PinError {
         known: DelegateId,
         address: String,
     },
+    /// The card has an id of this node or of its crew, and another key.
+    OurId {
+        delegate: DelegateId,
+        shown: String,
+    },
     Store(String),
 }
 
@@ -54,6 +59,11 @@ impl fmt::Display for PinError {
                 f,
                 "{known} is known at {address}, and {delegate} answers there: if it has a new name, \
                  take the old one away first with `sabir keys forget {known}`"
+            ),
+            Self::OurId { delegate, shown } => write!(
+                f,
+                "{delegate} is an id of this node, and the card shows the key {shown}, which is none \
+                 of its own: it is somebody else"
             ),
             Self::BadKey { delegate, why } => write!(f, "the key of {delegate} is none: {why}"),
             Self::OpenWay { delegate } => write!(
@@ -77,6 +87,7 @@ pub(super) fn acquaint(
     peers: &Peers,
 ) -> Result<Option<NewPin>, PinError> {
     let delegate = &card.delegate_id;
+    let is_ours = is_ours(delegate, trust);
     let pins = peers.pinned_keys().map_err(store)?;
     let mut learn = |of: &dyn Fn(&PinnedKey) -> bool| {
         for pinned in pins.iter().filter(|it| of(it)) {
@@ -114,6 +125,9 @@ pub(super) fn acquaint(
     if let Some(first) = known.first() {
         return match known.contains(&shown) {
             true => Ok(None),
+            false if is_ours => {
+                Err(PinError::OurId { delegate: delegate.clone(), shown: shown.to_hex() })
+            }
             false => Err(PinError::OtherKey {
                 delegate: delegate.clone(),
                 known: first.to_hex(),
@@ -134,6 +148,24 @@ pub(super) fn acquaint(
     }
     trust.pin(delegate, shown).map_err(|fault| PinError::Store(fault.to_string()))?;
     Ok(Some(NewPin { delegate: delegate.clone(), key: shown }))
+}
+
+/// Whether an id is this node's or one of its crew. Others are named by the configuration, or their
+/// keys are in the store: whoever is tied without either was tied by us.
+fn is_ours(delegate: &DelegateId, trust: &Trust) -> bool {
+    trust.peer(delegate).is_none() && !trust.keys(delegate).is_empty()
+}
+
+/// Why a card is not believed that has an id of this node or of its crew, and not the key that belongs
+/// to it. `trust` has learnt nothing from the store.
+pub(super) fn usurps(card: &IdentityCard, trust: &Trust) -> Option<PinError> {
+    let delegate = &card.delegate_id;
+    let shown = card.public_key.as_ref().map(KeyBytes::to_hex);
+    let is_known = trust.keys(delegate).iter().any(|key| Some(key.to_hex()) == shown);
+    (is_ours(delegate, trust) && !is_known).then(|| PinError::OurId {
+        delegate: delegate.clone(),
+        shown: shown.unwrap_or_else(|| "none".to_owned()),
+    })
 }
 
 /// Whether the key of a delegate was pinned at this address.
@@ -158,9 +190,28 @@ fn store(error: StoreError) -> PinError {
 
 #[cfg(test)]
 mod tests {
-    use sabir_ldp::{KeyBytes, SignaturePolicy, SigningKey, TrustDomain};
+    use sabir_ldp::{SignaturePolicy, SigningKey, TrustDomain};
 
     use super::*;
+
+    /// LD-N24: a card that was kept is held against our own keys.
+    #[test]
+    fn nobody_who_was_kept_has_an_id_of_ours() {
+        let text = include_str!("../../../../sabir-ldp/tests/data/cards/ok/0002_rust.json");
+        let mut card = IdentityCard::check(text).card.unwrap();
+        let [own, other] = [4, 5].map(|seed| SigningKey::from_seed(&[seed; 32]).public_key());
+        let mut trust = Trust::new(TrustDomain::closed("d"), SignaturePolicy::WhereKnown);
+        card.public_key = KeyBytes::from_hex(&other.to_hex());
+        assert_eq!(usurps(&card, &trust), None);
+        trust.pin(&card.delegate_id, own).unwrap();
+        let shown = other.to_hex();
+        let delegate = card.delegate_id.clone();
+        assert_eq!(usurps(&card, &trust), Some(PinError::OurId { delegate, shown }));
+        card.public_key = None;
+        assert!(usurps(&card, &trust).is_some());
+        card.public_key = KeyBytes::from_hex(&own.to_hex());
+        assert_eq!(usurps(&card, &trust), None);
+    }
 
     /// LD-C5
     #[test]

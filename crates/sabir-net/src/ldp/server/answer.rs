@@ -24,8 +24,9 @@ use super::held::{Piece, whole};
 use super::mount::{Found, Seat};
 use super::refusal::{Refused, json_response, no_message};
 use super::route::Route;
+use super::socket::{self, Talk};
 use super::watched::{self, Asked};
-use super::{mounted, socket, sse};
+use super::{mounted, sse};
 
 /// The card as it is sent. It is written once for as long as it stays the same.
 #[derive(Debug, Clone)]
@@ -113,10 +114,13 @@ async fn try_answer(
         Route::Socket => {
             let place = shared.take_socket()?;
             let (mut parts, _) = request.into_parts();
+            let trace = watched::trace(&parts.headers);
             let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &())
                 .await
                 .map_err(|rejection| Refused::NoUpgrade(rejection.body_text()))?;
-            Ok(socket::open(upgrade, Arc::clone(connected), Arc::clone(seat), channel, place))
+            let talk =
+                Talk { connected: Arc::clone(connected), seat: Arc::clone(seat), channel, trace };
+            Ok(socket::open(upgrade, talk, place))
         }
     }
 }

@@ -12,6 +12,7 @@ use futures_util::stream::{FuturesUnordered, SelectAll, SplitSink, SplitStream};
 use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
 use sabir_host::{Follow, Told};
 use sabir_ldp::Channel;
+use sabir_telemetry::{TraceContext, within};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use tokio_tungstenite::tungstenite;
@@ -21,6 +22,7 @@ use super::body::Share;
 use super::connection::Connected;
 use super::mount::Seat;
 use super::refusal::Refused;
+use super::watched;
 
 /// Frames on their way to the network. Further ones wait in the node.
 const FRAMES_ON_THE_WAY: usize = 16;
@@ -31,32 +33,30 @@ const READ_BYTES: usize = 16 * 1024;
 /// How long a goodbye is waited for.
 const GOODBYE_TIME: Duration = Duration::from_secs(2);
 
-pub(super) fn open(
-    upgrade: WebSocketUpgrade,
-    connected: Arc<Connected>,
-    seat: Arc<Seat>,
-    channel: Channel,
-    place: Place,
-) -> Response {
-    let limit = connected.shared.limits.frame_bytes;
+pub(super) fn open(upgrade: WebSocketUpgrade, talk: Talk, place: Place) -> Response {
+    let shared = &talk.connected.shared;
+    let limit = shared.limits.frame_bytes;
     // An upgraded connection is no longer among those that the server waits for.
-    let counted = connected.shared.tracker.token();
+    let counted = shared.tracker.token();
     upgrade
         .read_buffer_size(READ_BYTES)
         .write_buffer_size(0)
         .max_message_size(limit)
         .max_frame_size(limit)
         .on_upgrade(async move |socket| {
-            let talk = Talk { connected, seat, channel };
             talk.run(socket).await;
             drop((place, counted));
         })
 }
 
-struct Talk {
-    connected: Arc<Connected>,
-    seat: Arc<Seat>,
-    channel: Channel,
+/// Who talks to whom.
+pub(super) struct Talk {
+    pub(super) connected: Arc<Connected>,
+    pub(super) seat: Arc<Seat>,
+    pub(super) channel: Channel,
+    /// What the request that opened the socket is part of: all that is said over it is, too. Frames
+    /// have no headers.
+    pub(super) trace: Option<TraceContext>,
 }
 
 impl Talk {
@@ -178,8 +178,10 @@ impl Talk {
     /// Tells the node a message. It answers with one event, or with those of a task.
     fn tell(&self, text: String, share: Share) -> BoxFuture<'static, Follow> {
         let (node, channel) = (self.seat.node.clone(), self.channel);
+        let span = watched::span_within("ldp message", self.trace);
         async move {
-            let follow = node.follow(&text, channel, None).await;
+            let follow = node.follow(&text, channel, None);
+            let follow = within(span.context(), follow).await;
             // A task may run for long; its message is the node's now.
             drop((text, share));
             follow

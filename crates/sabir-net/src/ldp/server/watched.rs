@@ -77,14 +77,19 @@ impl Asked {
 
 /// A step for a request that says what it is part of. Others begin a trace where there is work.
 pub(super) fn span(name: &'static str, headers: &HeaderMap) -> Span {
-    match trace(headers) {
+    span_within(name, trace(headers))
+}
+
+/// The same where what it is part of was said before.
+pub(super) fn span_within(name: &'static str, trace: Option<TraceContext>) -> Span {
+    match trace {
         Some(trace) => Span::after(Some(trace), name, SpanKind::Server),
         None => Span::default(),
     }
 }
 
 /// Of two nobody knows which is meant.
-fn trace(headers: &HeaderMap) -> Option<TraceContext> {
+pub(super) fn trace(headers: &HeaderMap) -> Option<TraceContext> {
     let mut all = headers.get_all(TRACEPARENT).iter();
     let only = all.next().filter(|_| all.next().is_none())?;
     TraceContext::parse(only.to_str().ok()?)

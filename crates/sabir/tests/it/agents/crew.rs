@@ -121,6 +121,32 @@ fn nobody_else_is_one_of_the_crew() {
     node.end();
 }
 
+/// LD-N24: nobody else answers under an id of ours, and who does is neither kept nor given work.
+#[test]
+fn nobody_else_is_asked_as_one_of_the_crew() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    std::fs::create_dir(&home).unwrap();
+    std::fs::write(home.join("sabir.toml"), format!("[node]\ndelegate_id = {NODE:?}\n")).unwrap();
+    let node = Node::start(&home, "");
+    for name in ["", "-coder"] {
+        let stranger = folder.path().join(format!("stranger{name}"));
+        std::fs::create_dir(&stranger).unwrap();
+        let stranger = Node::start_named(&stranger, &format!("{NODE}{name}"), "");
+        let added = run_at(&home, &["delegates", "add", &stranger.url()]);
+        assert_eq!(added.code, 1, "{}", added.stdout);
+        let words = format!("{NODE}{name} is an id of this node");
+        assert!(added.stderr.contains(&words), "{}", added.stderr);
+        assert_eq!(report(&run_at(&home, &["delegates", "list", "--json"])), json!([]));
+        let refused = delegate(&home, "hello", &stranger.url(), "echo");
+        assert_eq!(refused.code, 1, "{}", refused.stdout);
+        let why = &report(&refused)["error"];
+        assert_eq!(why["code"], "BAD_SIGNATURE", "{why}");
+        stranger.end();
+    }
+    node.end();
+}
+
 /// Offline: the pages come with the program, and so does the model.
 #[test]
 fn the_first_answer_needs_no_network() {
@@ -138,6 +164,9 @@ fn the_first_answer_needs_no_network() {
     assert!(output["answer"].as_str().unwrap().contains("12 hours and 25 minutes"), "{output}");
     let citations = output["citations"].as_array().unwrap();
     assert!(!citations.is_empty() && citations.iter().all(|it| it["status"] == "verified"));
+    // What the words were looked up in can be looked up.
+    let version = citations[0]["version_id"].as_str().unwrap_or_else(|| panic!("{output}"));
+    assert!(version.starts_with("ver_"), "{version}");
     assert_eq!(output["refused"], json!([]));
     let asked = run_at(home.path(), &["ask", QUESTION, "-c", "Harbour", "--json"]);
     assert_eq!(report(&asked)["citations"][0]["status"], "verified", "{}", asked.stderr);

@@ -27,6 +27,11 @@ fn everything_secret(args: &[&str]) -> (String, Vec<String>) {
         let body = json!({ "error": { "message": format!("bad key {key} {API_KEY}") } });
         Some(Reply::json(401, &body))
     });
+    let site = FakeModel::answering(|_, _| {
+        let page = "<!doctype html><title>Lamps</title><article><p>A lamp for the pier.</p>";
+        Some(Reply::body(200, "text/html; charset=utf-8", page))
+    });
+    let at = site.address().to_string();
     let config = format!(
         "[node]\ndelegate_id = \"ldp:delegate:harbor\"\n\
          [crew.coder]\nmodel = \"m\"\n\
@@ -37,7 +42,8 @@ fn everything_secret(args: &[&str]) -> (String, Vec<String>) {
     let endpoint = format!("http://ann:{PASSWORD}@{}", collector.address());
     let headers = format!("authorization=Bearer%20{COLLECTOR}");
     let base_url = model.base_url();
-    let mut all = vec!["--base-url", &base_url, "--model", "m", "--log", "trace"];
+    let mut all =
+        vec!["--base-url", &base_url, "--model", "m", "--log", "trace", "--allow-egress", &at];
     all.extend(args);
     let envs = [
         ("SABIR_TOKEN", TOKEN),
@@ -76,6 +82,9 @@ fn everything_secret(args: &[&str]) -> (String, Vec<String>) {
         json!({ "task": PROMPT, "skill": "code", "to": ["coder"] }),
         json!({ "task": PROMPT, "to": ["researcher"], "skill": "research.capture",
                 "input": { "sources": [page] } }),
+        // One that may be fetched: the guard refuses the first, which has a password in it.
+        json!({ "task": PROMPT, "to": ["researcher"], "skill": "research.capture",
+                "input": { "sources": [format!("http://{at}/p?q={QUERY}&api_key={WRONG}")] } }),
         json!({ "task": PROMPT, "skill": "x",
                 "to": [format!("http://ann:{PASSWORD}@127.0.0.1:9/?q={QUERY}")] }),
     ] {
@@ -96,7 +105,7 @@ fn check(log: &str, secrets: &[String]) {
     let raw = |c: char| c != '\n' && sabir_base::text::is_hidden(c);
     assert_eq!(log.lines().find(|line| line.contains(raw)), None, "a terminal would obey this");
     // Each of these was there to be leaked from.
-    for words in ["refused", "TOKEN_WRONG", "message refused", "started", "failed"] {
+    for words in ["refused", "TOKEN_WRONG", "message refused", "started", "failed", "fetched"] {
         assert!(log.contains(words), "{words} is missing:\n{log}");
     }
 }

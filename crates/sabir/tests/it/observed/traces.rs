@@ -1,9 +1,11 @@
 //! One delegation over two nodes is one trace, and nothing is sent unasked.
 
 use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::{self, Message};
 
 use super::world::{Person, Watched, collector, spans};
-use crate::agents::harbor::{fresh, message, submit};
+use crate::agents::harbor::{connect, fresh, message, submit};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const ABOVE: &str = "b7ad6b7169203331";
@@ -74,6 +76,53 @@ fn one_delegation_over_two_nodes_is_one_trace() {
     );
     // Neither the task nor its result is anybody's business.
     assert!(!format!("{spans:?}{log_here}{log_there}").contains("copy this"));
+}
+
+/// What comes over a WebSocket is part of what the request that opened it is part of.
+#[test]
+fn a_socket_is_part_of_a_trace() {
+    let collector = collector();
+    let endpoint = format!("http://{}", collector.address());
+    let home = tempfile::tempdir().unwrap();
+    let envs = [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str())];
+    let node = Watched::start(home.path(), &config("harbor"), &[], &envs);
+    let from = "ldp:delegate:ann";
+    let mut request = format!("ws://{}/ldp/ws", node.address).into_client_request().unwrap();
+    let traceparent = format!("00-{TRACE}-{ABOVE}-01").parse().unwrap();
+    request.headers_mut().insert("traceparent", traceparent);
+    let (mut socket, _) = tungstenite::client(request, connect(node.address)).unwrap();
+    let mut ask = |body: Value, session: &str, wanted: &str| {
+        socket.send(Message::text(message(from, session, body).to_string())).unwrap();
+        let heard = loop {
+            let Message::Text(text) = socket.read().unwrap() else { continue };
+            let heard: Value = serde_json::from_str(&text).unwrap();
+            if heard["body"]["type"] != "TASK_UPDATE" {
+                break heard;
+            }
+        };
+        assert_eq!(heard["body"]["type"], wanted, "{heard}");
+        heard
+    };
+    let proposal = json!({ "type": "SESSION_PROPOSE", "config": { "trust_domain": "default" } });
+    let opened = ask(proposal, "", "SESSION_ACCEPT");
+    let session = opened["body"]["session_id"].as_str().unwrap();
+    ask(submit("over-a-socket", "copy", "x"), session, "TASK_RESULT");
+    drop(socket);
+    let log = node.end();
+    let spans = spans(&collector);
+    let task = named(&spans, "ldp:delegate:harbor", "task");
+    let above = |span: &Value| {
+        let mut all = spans.iter().map(|(_, it)| it);
+        all.find(|it| it["spanId"] == span["parentSpanId"]).cloned()
+    };
+    let came_by = above(task).unwrap_or_else(|| panic!("{spans:#?}"));
+    assert_eq!(
+        (&came_by["name"], &came_by["parentSpanId"]),
+        (&json!("ldp message"), &json!(ABOVE))
+    );
+    assert_eq!((&task["traceId"], &came_by["traceId"]), (&json!(TRACE), &json!(TRACE)));
+    let line = log.lines().find(|it| it.contains("task=over-a-socket")).unwrap();
+    assert!(line.contains(&format!("trace={TRACE}")), "{line}");
 }
 
 /// Whoever sends nonsense begins a trace of its own, like one who sends nothing.
