@@ -19,10 +19,12 @@
 //! This module knows JSON and no notation. It refuses what no notation can mean: duplicate keys, and
 //! escapes that name no character.
 
+mod digits;
 mod error;
 mod read;
 mod value;
 
+pub use digits::{is_long_integer, long_integer};
 pub use error::{JsonError, JsonFault};
 pub use read::{Json, MAX_BYTES};
 pub use value::{JsonKind, JsonValue};

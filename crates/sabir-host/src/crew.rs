@@ -195,7 +195,7 @@ impl CrewSetup<'_> {
         let mut card = self.config.card(trust.domain().clone(), self.surroundings)?;
         let bad = |error: &dyn std::fmt::Display| NodeError::BadCard(format!("{name}: {error}"));
         // Nobody else hands out work in the name of the node or of its crew.
-        own.tie(&mut trust)?;
+        own.tie(&mut trust);
         card.delegate_id = ids::suffixed(&card.delegate_id, &format!("-{name}"))?;
         if let Some(endpoint) = card.endpoint.take() {
             let at = format!("{}{MEMBERS}{name}", endpoint.as_str().trim_end_matches('/'));

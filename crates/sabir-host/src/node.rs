@@ -30,7 +30,7 @@ use sabir_ldp::{
     Channel, Delegate, DelegateSettings, HexBytes, IdentityCard, Moment, PublicKey, SigningKey,
     SkillName, Timestamp,
 };
-use sabir_store::peers::Peers;
+use sabir_store::peers::{Peers, PinnedKey};
 use sabir_store::{Batch, JournalCounts, Store};
 use tokio::time::timeout;
 
@@ -95,10 +95,9 @@ impl Node {
             return Err(NodeError::NoSuchSkill(offered.name.clone()));
         }
         let pins = Pins::new(peers);
-        let own = (card.delegate_id.clone(), key.public_key());
         // Nobody else speaks in its name, whoever came with it first.
-        let others = pins.all().await?.into_iter().filter(|it| it.delegate_id != card.delegate_id);
-        for (delegate_id, key) in others.map(|it| (it.delegate_id, it.key)).chain([own]) {
+        trust.tie(&card.delegate_id, key.public_key());
+        for PinnedKey { delegate_id, key, .. } in pins.all().await? {
             // Whoever is left out could be spoken for by anybody.
             trust
                 .pin(&delegate_id, key)

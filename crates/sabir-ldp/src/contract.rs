@@ -1,7 +1,7 @@
 //! The terms under which a task is handed on. It knows their form; holding somebody to them is for
 //! the machine that runs the task.
 
-use sabir_base::json::{JsonError, JsonValue};
+use sabir_base::json::{JsonError, JsonKind, JsonValue};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ impl FailurePolicy {
 
 impl Contract {
     pub(crate) fn read(value: JsonValue<'_>) -> Result<Self, JsonError> {
-        let fields = Fields::of(value)?;
+        let fields = terms(value, CONTRACT_KEYS)?;
         Ok(Self {
             contract_id: fields.required_id("contract_id")?,
             objective: fields.text("objective")?.unwrap_or_default(),
@@ -110,7 +110,7 @@ impl Contract {
 
 impl ContractPolicy {
     fn read(value: JsonValue<'_>) -> Result<Self, JsonError> {
-        let fields = Fields::of(value)?;
+        let fields = terms(value, POLICY_KEYS)?;
         let failure_policy = match fields.optional("failure_policy") {
             None => FailurePolicy::default(),
             // Terms that we do not understand cannot be kept.
@@ -147,10 +147,27 @@ impl ContractPolicy {
 
 impl Budget {
     fn read(value: JsonValue<'_>) -> Result<Self, JsonError> {
-        let fields = Fields::of(value)?;
+        let fields = terms(value, BUDGET_KEYS)?;
         let max_tokens = fields.whole("max_tokens")?;
         Ok(Self { max_tokens, max_cost_usd: fields.amount("max_cost_usd")? })
     }
 }
+
+/// A part of a contract. Elsewhere a key that we never heard of is passed over; here it is a term, and
+/// whoever wrote it would believe that it is kept.
+fn terms<'a>(value: JsonValue<'a>, keys: &[&str]) -> Result<Fields<'a>, JsonError> {
+    let fields = Fields::of(value)?;
+    let mut unknown = value.fields().filter(|(key, _)| !keys.contains(key));
+    match unknown.find(|(_, term)| term.kind() != JsonKind::Null) {
+        Some((key, term)) => Err(term.error(format!("unknown term {}", quoted(key)))),
+        None => Ok(fields),
+    }
+}
+
+const CONTRACT_KEYS: &[&str] =
+    &["contract_id", "objective", "success_criteria", "policy", "deadline", "created_at"];
+const POLICY_KEYS: &[&str] =
+    &["failure_policy", "budget", "safety_constraints", "max_delegation_depth"];
+const BUDGET_KEYS: &[&str] = &["max_tokens", "max_cost_usd"];
 
 wire_serde!(Contract);

@@ -2,7 +2,7 @@
 //! have their type and their bounds. It knows no message.
 
 use memchr::memchr2;
-use sabir_base::json::{Json, JsonError, JsonFault, JsonKind, JsonValue};
+use sabir_base::json::{Json, JsonError, JsonFault, JsonKind, JsonValue, is_long_integer};
 use sabir_base::text::clip;
 use serde_json::Value;
 
@@ -280,12 +280,21 @@ pub(crate) fn number(value: JsonValue<'_>) -> Result<f64, JsonError> {
 
 /// A value that is kept as it is. Its depth was bounded when the text was read.
 pub(crate) fn free_json(value: JsonValue<'_>) -> Result<Value, JsonError> {
+    if let Some(number) = value.within().find(|it| is_long(*it)) {
+        // It would be kept as the nearest float, which is another number.
+        let digits = clip(number.text(), 60);
+        return Err(number.error(format!("the integer {digits} is too long: send it as a string")));
+    }
     serde_json::from_str(value.text()).map_err(|error| {
         value.error(match error.is_syntax() && error.to_string().starts_with("number") {
             true => "holds a number that is too great",
             false => "holds an escape that names no character",
         })
     })
+}
+
+fn is_long(value: JsonValue<'_>) -> bool {
+    value.kind() == JsonKind::Number && is_long_integer(value.text())
 }
 
 /// Words of a stranger, short and in quotes.

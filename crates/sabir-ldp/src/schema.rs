@@ -214,8 +214,8 @@ fn capability() -> Value {
 
 fn contract() -> Value {
     let budget =
-        object(&[], &[("max_tokens", or_null(whole())), ("max_cost_usd", or_null(amount()))]);
-    let policy = object(
+        closed(&[], &[("max_tokens", or_null(whole())), ("max_cost_usd", or_null(amount()))]);
+    let policy = closed(
         &[],
         &[
             ("failure_policy", json!({ "enum": ["fail_closed", "fail_open", null] })),
@@ -224,7 +224,7 @@ fn contract() -> Value {
             ("max_delegation_depth", or_null(whole())),
         ],
     );
-    object(
+    closed(
         &["contract_id"],
         &[
             ("contract_id", id()),
@@ -309,6 +309,13 @@ fn object(required: &[&str], fields: &[(&str, Value)]) -> Value {
     let properties: Map<String, Value> =
         fields.iter().map(|(key, schema)| ((*key).to_owned(), schema.clone())).collect();
     json!({ "type": "object", "required": required, "properties": properties })
+}
+
+/// With no other keys than these: what nobody understands is refused, unless it says nothing.
+fn closed(required: &[&str], fields: &[(&str, Value)]) -> Value {
+    let mut schema = object(required, fields);
+    schema["additionalProperties"] = json!({ "type": "null" });
+    schema
 }
 
 /// Null is absent.

@@ -33,6 +33,8 @@ pub struct Trust {
     /// Each with its mark, which is then not made for every message.
     holders: Vec<(Holder, Mark)>,
     pins: BTreeMap<DelegateId, PublicKey>,
+    /// Ids that are our own.
+    ties: BTreeMap<DelegateId, PublicKey>,
 }
 
 /// Who has to sign.
@@ -135,8 +137,8 @@ impl Means {
 
 impl Trust {
     pub fn new(domain: TrustDomain, policy: SignaturePolicy) -> Self {
-        let (peers, holders, pins) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
-        Self { domain, policy, peers, holders, pins }
+        let (peers, holders) = (BTreeMap::new(), Vec::new());
+        Self { domain, policy, peers, holders, pins: BTreeMap::new(), ties: BTreeMap::new() }
     }
 
     pub fn domain(&self) -> &TrustDomain {
@@ -159,9 +161,26 @@ impl Trust {
         self.peers.get(delegate_id)
     }
 
+    /// An id that is our own: it has this key for good, and nobody else comes under it with a token, a
+    /// secret or another key, whatever else is said about it.
+    pub fn tie(&mut self, delegate_id: &DelegateId, key: PublicKey) {
+        self.peers.remove(delegate_id);
+        self.ties.insert(delegate_id.clone(), key);
+    }
+
+    /// The key that an id first came with, if it has one.
+    pub fn pinned(&self, delegate_id: &DelegateId) -> Option<PublicKey> {
+        self.pins.get(delegate_id).copied()
+    }
+
+    /// Takes away the key that an id first came with, so that it may come with another.
+    pub fn unpin(&mut self, delegate_id: &DelegateId) {
+        self.pins.remove(delegate_id);
+    }
+
     /// Ties an id to the key that it first came with. A key that is known already stays.
     pub fn pin(&mut self, delegate_id: &DelegateId, key: PublicKey) -> Result<(), TrustFault> {
-        if self.pins.contains_key(delegate_id) {
+        if self.pins.contains_key(delegate_id) || self.ties.contains_key(delegate_id) {
             return Ok(());
         }
         if self.pins.len() >= MAX_PINS {
@@ -171,8 +190,12 @@ impl Trust {
         Ok(())
     }
 
-    /// The keys that a delegate may sign with: those of our configuration, or else the pinned one.
+    /// The keys that a delegate may sign with: those of our configuration, or else the pinned one. Who is
+    /// one of us has its own.
     pub fn keys(&self, delegate_id: &DelegateId) -> &[PublicKey] {
+        if let Some(own) = self.ties.get(delegate_id) {
+            return std::slice::from_ref(own);
+        }
         match (self.peers.get(delegate_id), self.pins.get(delegate_id)) {
             (Some(peer), _) if !peer.keys.is_empty() => &peer.keys,
             (_, Some(pinned)) => std::slice::from_ref(pinned),

@@ -69,6 +69,13 @@ impl<'a> JsonValue<'a> {
         })
     }
 
+    /// The value and all that it holds, however deep, in the order of the text.
+    pub fn within(self) -> impl Iterator<Item = JsonValue<'a>> {
+        let (json, end) = (self.json, self.item().end);
+        let inside = json.items[self.id..].iter().take_while(move |item| item.start < end);
+        (self.id..).zip(inside).map(move |(id, _)| JsonValue { json, id })
+    }
+
     /// The keys of an object with their values, in order. Others have none.
     pub fn fields(self) -> impl Iterator<Item = (&'a str, JsonValue<'a>)> {
         self.children().filter_map(|value| match &value.item().place {
@@ -216,6 +223,19 @@ mod tests {
         let strings: Vec<_> = json.top().children().map(|it| it.string().unwrap()).collect();
         assert!(matches!(strings[..], [Cow::Borrowed("plain"), Cow::Owned(_)]));
         assert_eq!(strings[1], "\\");
+    }
+
+    #[test]
+    fn a_value_knows_all_that_it_holds() {
+        let json = Json::read(r#"[{"a":[1,{}],"b":"x"},[],2]"#, 8).unwrap();
+        fn texts(value: JsonValue<'_>) -> Vec<&str> {
+            value.within().map(JsonValue::text).collect()
+        }
+        assert_eq!(texts(json.top()).len(), 8);
+        let mut children = json.top().children();
+        let first = children.next().unwrap();
+        assert_eq!(texts(first)[1..], ["[1,{}]", "1", "{}", r#""x""#]);
+        assert_eq!(children.map(texts).collect::<Vec<_>>(), [["[]"], ["2"]]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::node::build::{unfit_secret, unfit_token};
 use crate::node::{NodeConfig, NodeConfigError};
 
 /// Where a configuration would be used.
@@ -76,11 +77,13 @@ impl Look<'_> {
         let DeValue::Table(table) = entry else { return };
         for (key, value) in table {
             match key.get_ref().as_ref() {
-                "hmac_secret_env" | "token_env" | "env_key" => self.variable(value),
-                "pass_env" => each(value, |value| self.variable(value)),
+                "hmac_secret_env" => self.secret(value, unfit_secret),
+                "token_env" => self.secret(value, unfit_token),
+                "env_key" => drop(self.variable(value)),
+                "pass_env" => each(value, |value| drop(self.variable(value))),
                 "env_headers" => {
                     if let DeValue::Table(headers) = value.get_ref() {
-                        headers.values().for_each(|value| self.variable(value));
+                        headers.values().for_each(|value| drop(self.variable(value)));
                     }
                 }
                 "token_file" | "key_file" | "certificate" | "key" | "client_ca"
@@ -93,10 +96,32 @@ impl Look<'_> {
         }
     }
 
-    fn variable(&mut self, name: &Spanned<DeValue<'_>>) {
-        let DeValue::String(text) = name.get_ref() else { return };
-        if (self.around.environment)(text).is_none_or(|value| value.is_empty()) {
+    fn variable(&mut self, name: &Spanned<DeValue<'_>>) -> Option<OsString> {
+        let DeValue::String(text) = name.get_ref() else { return None };
+        let value = (self.around.environment)(text).filter(|value| !value.is_empty());
+        if value.is_none() {
             self.tell(name.span(), format!("the variable {text} is not set: export {text}=…"));
+        }
+        value
+    }
+
+    /// A variable that holds what somebody has to know. What it holds is not said.
+    fn secret(&mut self, name: &Spanned<DeValue<'_>>, unfit: fn(&str) -> Option<&'static str>) {
+        let Some(value) = self.variable(name) else { return };
+        let DeValue::String(variable) = name.get_ref() else { return };
+        let why = match value.to_str() {
+            None => Some("holds no text".to_owned()),
+            Some(text) => match (unfit(text), text.trim().len()) {
+                (Some(why), _) => Some(why.to_owned()),
+                (None, ..SHORT) => Some(format!(
+                    "holds fewer than {SHORT} characters, which somebody may guess: \
+                     `head -c 32 /dev/urandom | base64` makes a good one"
+                )),
+                (None, _) => None,
+            },
+        };
+        if let Some(why) = why {
+            self.tell(name.span(), format!("the variable {variable} {why}"));
         }
     }
 
@@ -176,6 +201,9 @@ impl Look<'_> {
     }
 }
 
+/// What is shorter than this is a word rather than a secret.
+const SHORT: usize = 16;
+
 fn each(value: &Spanned<DeValue<'_>>, look: impl FnMut(&Spanned<DeValue<'_>>)) {
     if let DeValue::Array(values) = value.get_ref() {
         values.iter().for_each(look);
@@ -197,7 +225,10 @@ mod tests {
         std::fs::create_dir(folder.path().join("notes")).unwrap();
         std::fs::write(folder.path().join("here"), "").unwrap();
         let environment = |name: &str| match name {
-            "SET" => Some(OsString::from("word")),
+            "SET" => Some(OsString::from("a word of many letters")),
+            "TOKEN" => Some(OsString::from("b2s4kdh2lsdk3lsdfl\n")),
+            "SHORT" => Some(OsString::from("word")),
+            "BROKEN" => Some(OsString::from("b2s4kdh2lsdk3l\nsdflks")),
             "EMPTY" => Some(OsString::new()),
             "PATH" => Some(folder.path().as_os_str().to_owned()),
             _ => None,
@@ -215,7 +246,7 @@ mod tests {
     fn what_is_named_is_looked_for() {
         check(
             "[[skills]]\nname = \"a\"\nrun = [\"here\"]\ncwd = \"notes\"\npass_env = [\"SET\"]\n\
-             [[callers]]\ntoken_env = \"SET\"\n[mcp.x]\ncommand = [\"./here\"]\n",
+             [[callers]]\ntoken_env = \"TOKEN\"\n[mcp.x]\ncommand = [\"./here\"]\n",
             expect![[""]],
         );
         check(
@@ -246,6 +277,29 @@ mod tests {
                 line 15, column 7: FOLDER/here is no folder
                  15 | cwd = "here"
                     |       ^^^^^^
+            "#]],
+        );
+    }
+
+    #[test]
+    fn secrets_that_are_none_are_told_and_not_shown() {
+        check(
+            "[[callers]]\ntoken_env = \"BROKEN\"\n[[callers]]\ntoken_env = \"SHORT\"\n\
+             [[peers]]\ndelegate_id = \"ldp:delegate:a\"\nhmac_secret_env = \"TOKEN\"\n\
+             [[delegates]]\nurl = \"https://x.example\"\ntoken_env = \"BROKEN\"\n",
+            expect![[r#"
+                line 2, column 13: the variable BROKEN holds a line break, a space or a sign that cannot be sent in a header
+                 2 | token_env = …
+                   |             ^
+                line 4, column 13: the variable SHORT holds fewer than 16 characters, which somebody may guess: `head -c 32 /dev/urandom | base64` makes a good one
+                 4 | token_env = …
+                   |             ^
+                line 7, column 19: the variable TOKEN begins or ends with white space, or holds a line break
+                 7 | hmac_secret_env = …
+                   |                   ^
+                line 10, column 13: the variable BROKEN holds a line break, a space or a sign that cannot be sent in a header
+                 10 | token_env = …
+                    |             ^
             "#]],
         );
     }

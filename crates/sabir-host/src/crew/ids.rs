@@ -55,14 +55,14 @@ impl OwnIds {
     }
 
     /// Ties each to its key, before anybody else can.
-    pub fn tie(&self, trust: &mut Trust) -> Result<(), NodeError> {
+    pub fn tie(&self, trust: &mut Trust) {
         for OwnId { id, key, .. } in &self.0 {
-            trust.pin(id, *key).map_err(|fault| NodeError::Unpinned {
-                delegate_id: id.clone(),
-                why: fault.to_string(),
-            })?;
+            trust.tie(id, *key);
         }
-        Ok(())
+    }
+
+    pub fn has(&self, delegate_id: &DelegateId) -> bool {
+        self.0.iter().any(|own| own.id == *delegate_id)
     }
 
     /// Keeps them where every program of the home looks, in place of what a stranger may have left

@@ -139,7 +139,7 @@ impl NodeConfig {
     ) -> Result<(), NodeError> {
         for peer in &self.peers {
             let secret = peer.hmac_secret_env.as_deref();
-            let secret = secret.map(|name| variable(name, environment)).transpose()?;
+            let secret = secret.map(|name| shared_secret(name, environment)).transpose()?;
             let shown = peer.shows.iter().map(|it| credential(it, environment));
             let credentials: Result<_, NodeError> = shown.collect();
             let known = Peer {
@@ -197,17 +197,44 @@ fn variable(name: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<
     value.ok_or_else(|| NodeError::NoVariable(name.to_owned()))
 }
 
+fn shared_secret(
+    name: &str,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, NodeError> {
+    let secret = variable(name, environment)?;
+    match unfit_secret(&secret) {
+        Some(why) => Err(NodeError::BadVariable { name: name.to_owned(), why }),
+        None => Ok(secret),
+    }
+}
+
 fn credential(
     evidence: &Evidence,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Credential, NodeError> {
     Ok(match evidence {
         Evidence::TokenEnv(name) => {
-            Credential::Token(Fingerprint::of(variable(name, environment)?.as_bytes()))
+            let token = variable(name, environment)?;
+            match unfit_token(&token) {
+                Some(why) => return Err(NodeError::BadVariable { name: name.clone(), why }),
+                None => Credential::Token(Fingerprint::of(token.trim().as_bytes())),
+            }
         }
         Evidence::Token(hash) => Credential::Token(*hash),
         Evidence::Certificate(hash) => Credential::Certificate(*hash),
     })
+}
+
+/// Why a text is no token that a caller could send in a header. White space around it is not part of it.
+pub(crate) fn unfit_token(text: &str) -> Option<&'static str> {
+    let is_fit = text.trim().bytes().all(|byte| byte.is_ascii_graphic());
+    (!is_fit).then_some("holds a line break, a space or a sign that cannot be sent in a header")
+}
+
+/// Why a text is no secret that two sides could share: one of them would read it without the rest.
+pub(crate) fn unfit_secret(text: &str) -> Option<&'static str> {
+    let is_fit = text.trim() == text && !text.chars().any(char::is_control);
+    (!is_fit).then_some("begins or ends with white space, or holds a line break")
 }
 
 fn capability(skill: &SkillConfig) -> Capability {
@@ -229,9 +256,14 @@ fn make(
     let missing = |what| NodeError::Missing { skill: skill.name.clone(), what };
     Ok(match &skill.kind {
         SkillKind::Echo => Arc::new(Echo),
-        SkillKind::Program(config) => Arc::new(program(config, kit, turns, environment)?),
+        SkillKind::Program(config) => {
+            let program = program(config, kit, turns, environment)?;
+            check_folder(skill, &program.cwd)?;
+            Arc::new(program)
+        }
         SkillKind::Agent(config) => {
             let engine = kit.engine.clone().ok_or_else(|| missing("a model: name a provider"))?;
+            check_folder(skill, &folder(config.cwd.as_deref(), kit))?;
             let (configure, inbox) = (configure(config, kit), kit.inbox.clone());
             Arc::new(Agent { engine, configure, inbox, delegate: String::new() })
         }
@@ -300,6 +332,14 @@ pub(crate) fn configure_in(
         sandbox_policy: Some(SandboxPolicy { mode, ..SandboxPolicy::default() }),
         instructions: config.instructions.clone(),
         ..ConfigureSession::default()
+    }
+}
+
+/// Every task would fail there.
+fn check_folder(skill: &SkillConfig, folder: &Path) -> Result<(), NodeError> {
+    match folder.is_dir() {
+        true => Ok(()),
+        false => Err(NodeError::NoFolder { skill: skill.name.clone(), folder: folder.to_owned() }),
     }
 }
 

@@ -129,7 +129,8 @@ impl NodeConfig {
                     }
                     "peers" => {
                         let section = Section::new("[[peers]]", entry, people::PEER_KEYS, text)?;
-                        people::read_peer(section, &config.trust_domain, &mut config.peers)?;
+                        let own = config.delegate_id.as_ref();
+                        people::read_peer(section, &config.trust_domain, own, &mut config.peers)?;
                     }
                     "delegates" => {
                         let section =

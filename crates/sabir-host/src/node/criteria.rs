@@ -9,27 +9,56 @@ use crate::desk::check_data;
 /// What of the criteria was checked and does not hold. A criterion that is a JSON object is a JSON
 /// Schema; a few words are understood; all others are for people.
 pub(super) fn unmet(criteria: &[String], output: &Value) -> Vec<String> {
-    criteria.iter().take(MOST).filter_map(|criterion| check(criterion, output)).collect()
+    let mut ours = criteria.iter().filter_map(|criterion| Criterion::read(criterion));
+    let mut unmet: Vec<String> =
+        ours.by_ref().take(MOST).filter_map(|it| it.check(output)).collect();
+    if ours.next().is_some() {
+        // Those that nobody looked at do not count as met.
+        unmet.push(format!("more than {MOST} criteria are not checked"));
+    }
+    unmet
 }
 
-fn check(criterion: &str, output: &Value) -> Option<String> {
-    let text = criterion.trim();
-    if text.starts_with('{') {
-        return check_schema(text, output);
+/// A criterion that can be checked, as it was written.
+enum Criterion<'a> {
+    Schema(&'a str),
+    NotEmpty(&'a str),
+    Json(&'a str),
+}
+
+impl<'a> Criterion<'a> {
+    fn read(criterion: &'a str) -> Option<Self> {
+        let text = criterion.trim();
+        if text.starts_with('{') {
+            return Some(Self::Schema(text));
+        }
+        let words = text.trim_end_matches('.').to_ascii_lowercase();
+        match words.as_str() {
+            "not empty" | "output is not empty" | "the output is not empty" => {
+                Some(Self::NotEmpty(text))
+            }
+            "valid json" | "output is valid json" | "the output is valid json" => {
+                Some(Self::Json(text))
+            }
+            _ => None,
+        }
     }
-    let words = text.trim_end_matches('.').to_ascii_lowercase();
-    match words.as_str() {
-        "not empty" | "output is not empty" | "the output is not empty" => {
-            is_empty(output).then(|| text.to_owned())
+
+    /// What is said if it does not hold.
+    fn check(&self, output: &Value) -> Option<String> {
+        match self {
+            Self::Schema(text) => check_schema(text, output),
+            Self::NotEmpty(text) => is_empty(output).then(|| (*text).to_owned()),
+            Self::Json(text) => (!is_json(output)).then(|| (*text).to_owned()),
         }
-        "valid json" | "output is valid json" | "the output is valid json" => {
-            let is_json = match output {
-                Value::String(text) => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
-                _ => true,
-            };
-            (!is_json).then(|| text.to_owned())
-        }
-        _ => None,
+    }
+}
+
+/// A text is if it can be read as JSON; every other value is JSON already.
+fn is_json(output: &Value) -> bool {
+    match output {
+        Value::String(text) => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
+        _ => true,
     }
 }
 
@@ -92,6 +121,46 @@ mod tests {
         assert!(of("output is not empty", &json!(0)).is_empty());
         assert_eq!(of("valid JSON", &json!("{")), ["valid JSON"]);
         assert!(of("reads well", &json!("")).is_empty());
+    }
+
+    /// LD-N20: what is judged is the output as it is delivered.
+    #[test]
+    fn texts_and_values_are_told_apart() {
+        let (empty, valid) = ("output is not empty", "output is valid JSON");
+        let object = r#"{"type":"object"}"#;
+        for (output, is_filled, is_valid, is_object) in [
+            (json!(null), false, true, false),
+            (json!({}), false, true, true),
+            (json!([]), false, true, false),
+            (json!(""), false, false, false),
+            (json!(" \n\t"), false, false, false),
+            (json!(0), true, true, false),
+            (json!(false), true, true, false),
+            (json!([null]), true, true, false),
+            // Texts that say a value: they are no such value, and say JSON.
+            (json!("{}"), true, true, false),
+            (json!(" [1] \n"), true, true, false),
+            (json!("\"said\""), true, true, false),
+            (json!("null"), true, true, false),
+            // And texts that only look like it.
+            (json!("said"), true, false, false),
+            (json!("{} and more"), true, false, false),
+            (json!("{'a': 1}"), true, false, false),
+            (json!("```json\n{}\n```"), true, false, false),
+            (json!("[1,]"), true, false, false),
+        ] {
+            let held = [empty, valid, object].map(|criterion| of(criterion, &output).is_empty());
+            assert_eq!(held, [is_filled, is_valid, is_object], "{output}");
+        }
+    }
+
+    #[test]
+    fn no_criterion_is_passed_over_in_silence() {
+        let mut criteria = vec!["reads well".to_owned(); 1000];
+        criteria.extend(vec!["not empty".to_owned(); MOST]);
+        assert!(unmet(&criteria, &json!(1)).is_empty());
+        criteria.push(r#"{"type":"string"}"#.to_owned());
+        assert_eq!(unmet(&criteria, &json!(1)), ["more than 64 criteria are not checked"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Why a node cannot be started.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use sabir_ldp::{DelegateId, SkillName};
 use sabir_store::StoreError;
@@ -17,6 +18,16 @@ pub enum NodeError {
     },
     /// A variable that the configuration names is not set.
     NoVariable(String),
+    /// A variable that the configuration names holds what cannot be used. What it holds is not said.
+    BadVariable {
+        name: String,
+        why: &'static str,
+    },
+    /// A skill is to work where no folder is.
+    NoFolder {
+        skill: SkillName,
+        folder: PathBuf,
+    },
     /// The card cannot be published.
     BadCard(String),
     /// A key that was pinned could not be enforced.
@@ -38,6 +49,14 @@ impl fmt::Display for NodeError {
             Self::Missing { skill, what } => write!(f, "the skill {skill} needs {what}"),
             Self::NoVariable(name) => {
                 write!(f, "the configuration names the variable {name}, which is not set")
+            }
+            Self::BadVariable { name, why } => write!(f, "the variable {name} {why}"),
+            Self::NoFolder { skill, folder } => {
+                write!(
+                    f,
+                    "the skill {skill} is to work in {}, which is no folder",
+                    folder.display()
+                )
             }
             Self::BadCard(why) => write!(f, "the card of this node is not right: {why}"),
             Self::Unpinned { delegate_id, why } => write!(

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use futures_util::future::ready;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt as _};
 use sabir_ldp::{Body, Refusal, TaskUpdated};
+use sabir_store::StoreError;
 use tokio::sync::watch;
 
 use super::answer::Answer;
@@ -41,6 +42,8 @@ struct Follower {
     ready: VecDeque<Arc<TaskUpdated>>,
     /// The number of the last update that was told, or that was told before.
     told: u64,
+    /// Whether `told` may be more than there is, because the follower says so and nobody looked yet.
+    is_claimed: bool,
     end: Option<End>,
     is_over: bool,
 }
@@ -60,6 +63,7 @@ impl Follow {
             is_behind: false,
             ready: VecDeque::new(),
             told: after.unwrap_or(0),
+            is_claimed: after.is_some_and(|after| after > 0),
             end: None,
             is_over: false,
         };
@@ -147,14 +151,26 @@ impl Follower {
     async fn read_on(&mut self) -> Result<(), String> {
         let Some(trail) = &self.trail else { return Ok(()) };
         let journal = &self.request.core().journal;
+        if std::mem::take(&mut self.is_claimed) {
+            // An update is on disk before it is told, so that nobody has heard a later one. Who names
+            // the number of the end, or one that nothing has, has heard all updates that there are.
+            match journal.last_update(trail.key.clone()).await {
+                Ok(last) => self.told = self.told.min(last),
+                Err(error) => return Err(self.unreadable(&error)),
+            }
+        }
         match journal.updates(trail.key.clone(), self.told, PAGE).await {
             Ok(updates) => {
                 self.is_behind = updates.len() == PAGE;
                 self.ready.extend(updates.into_iter().map(Arc::new));
                 Ok(())
             }
-            Err(error) => Err(self.request.failed(&format!("the journal cannot be read: {error}"))),
+            Err(error) => Err(self.unreadable(&error)),
         }
+    }
+
+    fn unreadable(&self, error: &StoreError) -> String {
+        self.request.failed(&format!("the journal cannot be read: {error}"))
     }
 
     fn told_update(&self, update: &TaskUpdated) -> Told {
@@ -167,29 +183,13 @@ impl Follower {
 
     async fn told_end(&mut self, end: End) -> Told {
         let text = match end {
-            End::Answered(answer) => {
-                if is_about_task(&answer) && self.was_told_all().await {
-                    self.told = self.told.saturating_sub(1);
-                }
-                self.request.write(answer).await
-            }
+            End::Answered(answer) => self.request.write(answer).await,
             End::Closed => {
                 let why = self.request.core().why_closed();
                 self.request.failed(why.unwrap_or("this node cannot answer now"))
             }
         };
         self.last(text)
-    }
-
-    /// Whether the follower has heard the end before: then it named the end's number, which is one
-    /// more than that of the last update.
-    async fn was_told_all(&self) -> bool {
-        let (Some(trail), Some(before)) = (&self.trail, self.told.checked_sub(1)) else {
-            return false;
-        };
-        let journal = &self.request.core().journal;
-        let last = journal.updates(trail.key.clone(), before, 1).await;
-        last.is_ok_and(|updates| updates.is_empty())
     }
 
     fn last(&mut self, text: String) -> Told {

@@ -62,6 +62,11 @@ impl Journal {
         self.read(move |reader| reader.peer_task_updates(&key, after, limit)).await
     }
 
+    /// The number of a task's last update; 0 if there is none.
+    pub(super) async fn last_update(&self, key: TaskKey) -> Result<u64, StoreError> {
+        self.read(move |reader| reader.peer_task_last_update(&key)).await
+    }
+
     /// Reads where that blocks nobody.
     async fn read<T: Send + 'static>(
         &self,

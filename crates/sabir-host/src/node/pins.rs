@@ -20,6 +20,12 @@ impl Pins {
         self.with(Peers::pinned_keys).await
     }
 
+    /// The key that an id is tied to by now.
+    pub(super) async fn of(&self, owner: &DelegateId) -> Result<Option<PublicKey>, StoreError> {
+        let owner = owner.clone();
+        Ok(self.with(move |peers| peers.pinned_key(&owner)).await?.map(|pinned| pinned.key))
+    }
+
     /// Ties a key to an id, unless another is.
     pub(super) async fn keep(
         &self,

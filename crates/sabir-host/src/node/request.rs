@@ -4,8 +4,8 @@
 use std::sync::{Arc, PoisonError};
 
 use sabir_ldp::{
-    Body, Channel, Declined, DelegateInput, Means, PublicKey, Received, RequestId, Standing,
-    TaskKey, UnsignedRecord,
+    Body, Channel, Declined, DelegateId, DelegateInput, Means, PublicKey, Received, RequestId,
+    Standing, TaskKey, UnsignedRecord,
 };
 use sabir_store::peers::Pinning;
 use sabir_telemetry::current;
@@ -67,10 +67,15 @@ impl Core {
         // An echo writes about what it is told, beside what it is told in. Nothing was taken in yet,
         // so that who is refused for want of room can come again.
         let room = self.room_in_time(Received::weight_of(text)).await;
-        let read = Received::read(text).map(|received| {
+        let mut read = Received::read(text).map(|received| {
             let standing = self.recognise(&received, channel);
             (Box::new(received), standing)
         });
+        if let Ok((received, standing @ Err(_))) = &mut read
+            && self.has_forgotten(&received.envelope.from).await
+        {
+            *standing = self.recognise(received, channel);
+        }
         let about = read.as_ref().map(|(received, _)| About::of(received)).unwrap_or_default();
         let voice = |machine: &Machine| match &read {
             Ok((received, standing)) => {
@@ -129,6 +134,27 @@ impl Core {
             None => None,
         };
         Ok(self.trust().recognise(received, channel, key.as_ref())?)
+    }
+
+    /// Whether the key that an id is tied to was taken away or replaced by somebody else of this home. It
+    /// is looked for when somebody is not believed, so that it costs nobody else anything.
+    async fn has_forgotten(&self, owner: &DelegateId) -> bool {
+        let Some(known) = self.trust().pinned(owner) else { return false };
+        // Where nobody can say so, nothing was.
+        let Ok(kept) = self.pins.of(owner).await else { return false };
+        if kept == Some(known) {
+            return false;
+        }
+        let mut trust = self.trust.write().unwrap_or_else(PoisonError::into_inner);
+        // Another message may have been quicker.
+        if trust.pinned(owner) == Some(known) {
+            trust.unpin(owner);
+            if let Some(key) = kept {
+                // There is room for it where the other one was.
+                let _ = trust.pin(owner, key);
+            }
+        }
+        true
     }
 
     /// The node's own word, when the machine is not asked any more.

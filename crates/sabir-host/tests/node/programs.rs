@@ -34,7 +34,12 @@ async fn the_input_is_json_on_stdin_and_stdout_is_the_output() {
 /// told as done.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_output_that_cannot_be_signed_as_json_is_told_as_text() {
-    for output in ["1234567890123456789", "{\"id\": [-9007199254740993]}", "18446744073709551615"] {
+    for output in [
+        "1234567890123456789",
+        "{\"id\": [-9007199254740993]}",
+        "18446744073709551615",
+        "[12345678901234567890123456]",
+    ] {
         let told = run(&format!("echo '{output}'"), json!(1)).await;
         assert_eq!(told["type"], "TASK_RESULT", "{told}");
         assert_eq!(told["output"], format!("{output}\n"), "{told}");

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sabir_host::OwnIds;
 use sabir_ldp::{
     Channel, ExchangeId, Initiator, InitiatorInput, InitiatorOutput, InitiatorSettings, KeyBytes,
-    Moment, Origin, Payload, PayloadMode, Received, Recipient, SignaturePolicy, SigningKey,
-    SkillName, TaskId, TaskRequest, Timestamp, Trust, TrustDomain, verify_provenance,
+    Moment, Origin, Payload, PayloadMode, Peer, Received, Recipient, SharedSecret, SignaturePolicy,
+    SigningKey, SkillName, TaskId, TaskRequest, Timestamp, Trust, TrustDomain, verify_provenance,
 };
 use sabir_store::peers::Peers;
 use serde_json::{Value, json};
 
-use crate::world::{LOOPBACK, NODE, World, echo, id, key, settings, stamp};
+use crate::world::{LOOPBACK, NODE, World, code, echo, id, key, message, settings, stamp};
 
 struct Client {
     machine: Initiator,
@@ -125,6 +125,43 @@ async fn a_key_of_first_use_is_kept_and_another_is_not_believed() {
     assert_eq!(again.done["t-1"], Ok(json!(1)), "{:?}", again.ended);
 }
 
+/// LD-N9: a node that runs sees that a key was taken away elsewhere, and which one came after it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_was_forgotten_elsewhere_makes_room_for_the_next() {
+    let ann = id("ldp:delegate:ann");
+    let world = World::new(&[echo()]).await;
+    let mut first = Client::new("ldp:delegate:ann", 9);
+    first.drive(&world, InitiatorInput::Begin).await;
+    let elsewhere = Peers::open(world.home.path()).unwrap();
+    assert!(elsewhere.unpin(&ann).unwrap());
+    let mut second = Client::new("ldp:delegate:ann", 10);
+    second.drive(&world, InitiatorInput::Begin).await;
+    assert_eq!(second.ended, None);
+    let pinned = elsewhere.pinned_key(&ann).unwrap().unwrap();
+    assert_eq!(pinned.key, second.identity.public_key());
+    // The session that was open goes on; a new one under the old key is not opened.
+    first.submit(&world, "t-1", json!(1)).await;
+    assert_eq!(first.done["t-1"], Ok(json!(1)));
+    let mut old = Client::new("ldp:delegate:ann", 9);
+    old.drive(&world, InitiatorInput::Begin).await;
+    assert!(old.ended.is_some());
+    // What is pinned elsewhere in its place counts here, too.
+    let third = Client::new("ldp:delegate:ann", 11);
+    elsewhere.unpin(&ann).unwrap();
+    elsewhere.pin(&ann, &third.identity.public_key(), "the command line", 1).unwrap();
+    let mut third = third;
+    third.drive(&world, InitiatorInput::Begin).await;
+    assert_eq!(third.ended, None);
+    let mut second = Client::new("ldp:delegate:ann", 10);
+    second.drive(&world, InitiatorInput::Begin).await;
+    assert!(second.ended.is_some());
+    // A delegate that is forgotten has no key to sign with, and need not.
+    elsewhere.unpin(&ann).unwrap();
+    let propose = json!({ "type": "SESSION_PROPOSE", "config": {} });
+    let unsigned = world.ask(&message(ann.as_str(), "", propose)).await;
+    assert_eq!(unsigned["type"], "SESSION_ACCEPT", "{unsigned}");
+}
+
 /// LD-N24: a stranger that comes first does not come as one of ours, whatever an older program kept.
 #[tokio::test(flavor = "multi_thread")]
 async fn ids_of_ours_belong_to_our_keys_from_the_first_start_on() {
@@ -137,12 +174,21 @@ async fn ids_of_ours_belong_to_our_keys_from_the_first_start_on() {
     let own = OwnIds::of_home(home.path(), &id(NODE), key().public_key()).unwrap();
     own.keep(&peers, "http://127.0.0.1:7420").unwrap();
     let mut settings = settings(&[echo()]);
-    own.tie(&mut settings.trust).unwrap();
+    // Not even who is configured under such an id.
+    for name in &names {
+        let (domain, secret) = ("default".to_owned(), Some(SharedSecret::new("shared".to_owned())));
+        let peer = Peer { domain, keys: vec![thief], secret, credentials: Vec::new() };
+        settings.trust.add_peer(id(name), peer);
+    }
+    own.tie(&mut settings.trust);
     let world = World::at(home, settings).await;
     for name in &names {
         let mut stranger = Client::new(name, 10);
         stranger.drive(&world, InitiatorInput::Begin).await;
         assert!(stranger.ended.is_some(), "{name}");
+        let propose = json!({ "type": "SESSION_PROPOSE", "config": {} });
+        let unsigned = world.ask(&message(name, "", propose)).await;
+        assert_eq!(code(&unsigned), "SIGNATURE_REQUIRED", "{name}");
         let pinned = peers.pinned_key(&id(name)).unwrap().unwrap();
         assert_ne!(pinned.key, thief, "{name}");
     }

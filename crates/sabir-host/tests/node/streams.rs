@@ -1,6 +1,7 @@
 //! Streams: each update once and in order, whatever was heard before and however slow one listens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::{BoxFuture, FutureExt as _};
@@ -8,6 +9,7 @@ use sabir_host::{Broken, News, Skill};
 use sabir_ldp::{Finished, TaskOrder};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use crate::world::{CALLER, World, all, body, code, echo, message, submission, until};
 
@@ -118,6 +120,38 @@ async fn a_finished_task_is_told_again_also_to_one_who_heard_its_end() {
         assert_eq!(ids(&told), expected, "after {after:?}");
         assert_eq!(told.last().unwrap().1["type"], "TASK_RESULT");
     }
+}
+
+/// LD-N12: nothing is hidden by a number that no event has.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_beyond_the_last_event_is_that_of_the_last() {
+    let (permits, skill) = teller(200, 2);
+    let world = World::new(&[skill, echo()]).await;
+    world.open().await;
+    let order = || submission("t-1", "tell", json!(1));
+    for after in [3, 1000, u64::MAX] {
+        let mut beyond = world.follow(&order(), Some(after)).await;
+        // What comes after it has looked is told to it.
+        let mut first = None;
+        while first.is_none() {
+            permits.add_permits(1);
+            first = timeout(Duration::from_millis(20), beyond.next()).await.ok().flatten();
+        }
+        let first = first.unwrap();
+        assert!(!first.last && first.id < 200, "{first:?}");
+        assert_eq!(body(&first.text)["message"], format!("update {}", first.id));
+    }
+    permits.add_permits(200);
+    assert_eq!(ids(&all(world.follow(&order(), None).await).await), (1..=201).collect::<Vec<_>>());
+    let world = world.restart(&[teller(200, 0).1, echo()]).await;
+    for after in [200, 201, 202, 1000, u64::MAX] {
+        let told = all(world.follow(&order(), Some(after)).await).await;
+        assert_eq!(ids(&told), [201], "{after}");
+        assert_eq!(told[0].1["output"], "told all");
+    }
+    // One that nobody began yet has no events.
+    let fresh = submission("t-2", "echo", json!(1));
+    assert_eq!(ids(&all(world.follow(&fresh, Some(1000)).await).await), [1]);
 }
 
 /// LD-N14.

@@ -62,7 +62,8 @@ proptest! {
         }
     }
 
-    /// LD-W2: unknown keys, and null for any key that may be missing, change nothing.
+    /// LD-W2: unknown keys, and null for any key that may be missing, change nothing. LD-W15: but in a
+    /// contract an unknown key is a term, and only null says nothing.
     #[test]
     fn unknown_keys_change_nothing(made in envelope(), extra in any_json()) {
         let mut value = made.to_value();
@@ -72,9 +73,67 @@ proptest! {
                 fields.insert("x_null".to_owned(), Value::Null);
             }
         }
+        let parts =
+            ["/body/contract", "/body/contract/policy", "/body/contract/policy/budget"];
+        for part in parts {
+            if let Some(Value::Object(terms)) = value.pointer_mut(part) {
+                terms.insert("x_null".to_owned(), Value::Null);
+            }
+        }
         let read = Received::read(&value.to_string());
         prop_assert_eq!(read.ok().map(|received| received.envelope), Some(made));
+        for part in parts {
+            let mut value = value.clone();
+            if let Some(Value::Object(terms)) = value.pointer_mut(part) {
+                terms.insert("x_unknown".to_owned(), 1.into());
+                let refused = Received::read(&value.to_string()).unwrap_err();
+                prop_assert_eq!(refused.pointer, format!("{part}/x_unknown"));
+            }
+        }
     }
+}
+
+/// LD-W42: what fits into 64 bits is kept to the digit wherever JSON is free, and what does not is
+/// refused with its place.
+#[test]
+fn integers_are_kept_to_the_digit_or_refused() {
+    let of = |body: &str| {
+        format!(
+            r#"{{"message_id":"m","from":"a","timestamp":"2026-11-16T12:00:00Z","body":{body}}}"#
+        )
+    };
+    let bodies = |number: &str| {
+        [
+            format!(r#"{{"type":"TASK_SUBMIT","task_id":"t","skill":"s","input":[{number}]}}"#),
+            format!(
+                r#"{{"type":"TASK_RESULT","task_id":"t","output":[{number}],
+                "provenance":{{"produced_by":"a","payload_mode_used":"text"}}}}"#
+            ),
+            format!(r#"{{"type":"ATTESTATION","claim":[{number}]}}"#),
+            format!(r#"{{"type":"ATTESTATION","evidence":[{number}]}}"#),
+            format!(
+                r#"{{"type":"TASK_FAILED","task_id":"t","error":{{"code":"X","message":"m",
+                "partial_output":[{number}]}}}}"#
+            ),
+        ]
+    };
+    for kept in ["18446744073709551615", "-9223372036854775808", "9007199254740993"] {
+        for body in bodies(kept) {
+            let received = Received::read(&of(&body)).unwrap();
+            let sent = received.envelope.to_text();
+            assert!(sent.contains(&format!("[{kept}]")), "{sent}");
+        }
+    }
+    for long in ["18446744073709551616", "-9223372036854775809", "12345678901234567890123456"] {
+        for body in bodies(long) {
+            let refused = Received::read(&of(&body)).unwrap_err();
+            assert!(refused.pointer.ends_with("/0"), "{refused}");
+            assert!(refused.message.contains(long), "{refused}");
+        }
+    }
+    // What has a point or an exponent is a double, for everybody who reads it.
+    let double = Received::read(&of(&bodies("1e26")[0])).unwrap();
+    assert!(double.envelope.to_text().contains("[1e26]"));
 }
 
 /// LD-W41: values are counted before anything is made of them, whatever they stand in, and what looks

@@ -146,8 +146,7 @@ impl Asked<'_> {
     async fn read(self) -> Result<Option<Value>, A2AError> {
         let most = self.agent.0.limits.body_bytes;
         let Ok(body) = axum::body::to_bytes(self.body, most).await else { return Ok(None) };
-        let value = serde_json::from_slice(&body);
-        value.map(Some).map_err(|error| A2AError::parse_error(format!("it is no JSON: {error}")))
+        super::rpc::json(&body).map(Some)
     }
 }
 

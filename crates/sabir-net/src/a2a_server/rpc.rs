@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use sabir_base::json::long_integer;
 use sabir_base::text::one_line;
 use serde_json::Value;
 
@@ -47,9 +48,7 @@ enum Done {
 
 /// A call; of one that is none, what can be said of it.
 fn read(body: &[u8]) -> Result<JsonRpcRequest, (JsonRpcId, A2AError)> {
-    let value: Value = serde_json::from_slice(body).map_err(|error| {
-        (JsonRpcId::Null, A2AError::parse_error(format!("it is no JSON: {error}")))
-    })?;
+    let value = json(body).map_err(|error| (JsonRpcId::Null, error))?;
     let id = value.get("id").cloned().and_then(|id| serde_json::from_value(id).ok());
     let id: JsonRpcId = id.unwrap_or(JsonRpcId::Null);
     let wrong = |why: String| (id.clone(), A2AError::invalid_request(why));
@@ -57,6 +56,21 @@ fn read(body: &[u8]) -> Result<JsonRpcRequest, (JsonRpcId, A2AError)> {
         return Err(wrong("jsonrpc: \"2.0\" is expected".to_owned()));
     }
     serde_json::from_value(value).map_err(|error| wrong(error.to_string()))
+}
+
+/// A body. An integer that would be kept as another number is refused: what it is in goes on to others.
+pub(super) fn json(body: &[u8]) -> Result<Value, A2AError> {
+    let no_json =
+        |why: &dyn std::fmt::Display| A2AError::parse_error(format!("it is no JSON: {why}"));
+    let text = std::str::from_utf8(body).map_err(|error| no_json(&error))?;
+    let value = serde_json::from_str(text).map_err(|error| no_json(&error))?;
+    match long_integer(text) {
+        Some(digits) => Err(A2AError::parse_error(format!(
+            "the integer {} is too long: send it as a string",
+            one_line(digits, 60)
+        ))),
+        None => Ok(value),
+    }
 }
 
 async fn perform(

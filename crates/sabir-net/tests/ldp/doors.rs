@@ -40,6 +40,55 @@ async fn pages_of_other_sites_are_turned_away() {
     world.end().await;
 }
 
+/// LD-H38
+#[tokio::test]
+async fn a_request_that_can_be_read_in_two_ways_is_none() {
+    let world = World::start().await;
+    let host = format!("host: {}\r\n", world.address);
+    let behind = format!("GET /healthz HTTP/1.1\r\n{host}\r\n");
+    let chunked = "transfer-encoding: chunked\r\n";
+    for twice in [host.as_str(), chunked] {
+        let head = format!("POST /ldp/messages HTTP/1.1\r\n{host}{chunked}{twice}");
+        let mut wire = world.wire().await;
+        let json = "content-type: application/json\r\n";
+        wire.send(format!("{head}{json}\r\n2\r\n{{}}\r\n0\r\n\r\n{behind}")).await;
+        let reply = wire.reply().await;
+        assert_eq!((reply.status, reply.code().as_str()), (400, "REQUEST_AMBIGUOUS"), "{twice}");
+        assert_eq!(reply.headers["connection"], "close");
+        assert_eq!(wire.rest().await, b"", "{twice}");
+    }
+    // Two lengths, chunks that are not the last encoding, chunks of HTTP/1.0: no HTTP, in no words.
+    for (version, lengths) in [
+        ("1.1", "content-length: 2\r\ncontent-length: 3\r\n"),
+        ("1.1", "content-length: +2\r\n"),
+        ("1.1", "transfer-encoding: gzip\r\n"),
+        ("1.1", "transfer-encoding: chunked, identity\r\n"),
+        ("1.0", chunked),
+    ] {
+        let mut wire = world.wire().await;
+        let head = format!("POST /ldp/messages HTTP/{version}\r\n{host}{lengths}");
+        wire.send(format!("{head}\r\n{{}}{behind}")).await;
+        let reply = wire.reply().await;
+        assert_eq!((reply.status, reply.text.len()), (400, 0), "{lengths}");
+        assert_eq!(wire.rest().await, b"", "{lengths}");
+    }
+    // With a length beside chunks the chunks count, and nothing that is behind them.
+    for both in
+        [format!("content-length: 2\r\n{chunked}"), format!("{chunked}content-length: 2\r\n")]
+    {
+        let mut wire = world.wire().await;
+        let head = format!("POST /ldp/messages HTTP/1.1\r\n{host}{both}");
+        let (json, hello) = ("content-type: application/json\r\n", hello());
+        let body = format!("{:x}\r\n{hello}\r\n0\r\n\r\n", hello.len());
+        wire.send(format!("{head}{json}\r\n{body}{behind}")).await;
+        let reply = wire.reply().await;
+        assert_eq!(reply.json()["body"]["type"], "CAPABILITY_MANIFEST");
+        assert_eq!(reply.headers["connection"], "close");
+        assert_eq!(wire.rest().await, b"", "{both}");
+    }
+    world.end().await;
+}
+
 /// LD-H10
 #[tokio::test]
 async fn beyond_loopback_callers_must_prove_who_they_are() {

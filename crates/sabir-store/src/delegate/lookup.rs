@@ -113,6 +113,20 @@ impl Reader {
         })
     }
 
+    /// The number of the last update of a task; 0 if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::peer_task_ended`].
+    pub fn peer_task_last_update(&self, key: &TaskKey) -> Result<u64, StoreError> {
+        self.of_peers(|rows| {
+            let Some(place) = rows.place(key)? else { return Ok(0) };
+            let sql = "SELECT coalesce(max(n), 0) FROM peer_updates WHERE place = ?1";
+            let mut statement = rows.connection.prepare_cached(sql)?;
+            Ok(from_sql(statement.query_row(params![place.column()], |row| row.get(0))?))
+        })
+    }
+
     /// What was refused, in entries after the one numbered `after_seq`: all of at most `limit` entries.
     ///
     /// # Errors

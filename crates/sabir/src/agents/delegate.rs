@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use futures_util::future::BoxFuture;
-use sabir_base::json::Json;
+use sabir_base::json::{Json, long_integer};
 use sabir_base::text::one_line;
 use sabir_ldp::{Budget, MAX_DEPTH, SkillName, Strategy};
 use sabir_net::{
@@ -330,12 +330,17 @@ impl DelegateArgs {
     }
 }
 
-/// JSON in which every key is there once: of two, nobody could tell which one is meant.
+/// JSON in which every key is there once: of two, nobody could tell which one is meant. And with no
+/// integer that would arrive as another number.
 fn read_json(path: &Path, text: &str) -> anyhow::Result<Value> {
     let shown = path.display();
     let value = serde_json::from_str(text).with_context(|| format!("{shown}: not JSON"))?;
     if let Err(error) = Json::read(text, MAX_DEPTH) {
         bail!("{shown}: {error}");
+    }
+    if let Some(digits) = long_integer(text) {
+        let digits = one_line(digits, 60);
+        bail!("{shown}: the integer {digits} is too long: write it as a string");
     }
     Ok(value)
 }

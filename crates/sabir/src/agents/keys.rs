@@ -68,6 +68,8 @@ struct PinArgs {
 }
 
 /// Forget the key of a delegate, which is then pinned anew when it is met
+///
+/// A node that runs takes the key with which the delegate comes next. Sessions that are open go on.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -75,7 +77,7 @@ Examples:
 
 Exit codes:
   0  it is forgotten
-  1  no key of that delegate was pinned
+  1  no key of that delegate was pinned, or it is one of this node
   2  the command line is wrong")]
 struct ForgetArgs {
     /// Whose key it is
@@ -143,7 +145,12 @@ impl PinArgs {
 impl ForgetArgs {
     fn run(self, notes: &mut Notes) -> anyhow::Result<Exit> {
         let delegate_id = DelegateId::new(self.delegate_id)?;
-        if Me::open(&self.me)?.peers.unpin(&delegate_id)? {
+        let me = Me::open(&self.me)?;
+        if me.own.has(&delegate_id) {
+            notes.line(format_args!("{delegate_id} is this node's own, and keeps its key"));
+            return Ok(Exit::Found);
+        }
+        if me.peers.unpin(&delegate_id)? {
             return Ok(Exit::Done);
         }
         notes.line(format_args!("no key of {delegate_id} is pinned"));

@@ -11,7 +11,7 @@ use sabir_host::{
 };
 use sabir_ldp::{DelegateId, HexBytes, IdentityCard, PublicKey, SigningKey, Trust, TrustDomain};
 use sabir_net::{
-    Base, Client, ClientSettings, Delegation, HttpSettings, LocalGround, Pace, PlainHttp,
+    Base, Client, ClientSettings, Delegation, HttpSettings, LocalGround, Pace, PlainHttp, Token,
 };
 use sabir_store::peers::Peers;
 
@@ -81,7 +81,7 @@ impl Me {
         let delegate_id = config.identity(&key.public_key())?;
         let mut trust = config.trust(&domains, &environment)?;
         let own = own(home, &delegate_id, key.public_key())?;
-        own.tie(&mut trust)?;
+        own.tie(&mut trust);
         Ok(Self { key, delegate_id, trust, own, peers, config, domains, folder })
     }
 
@@ -128,6 +128,9 @@ impl Me {
                 let token = token.with_context(|| {
                     format!("[[delegates]]: {url}: the variable {name} is not set")
                 })?;
+                let token = Token::new(&token)
+                    .with_context(|| format!("[[delegates]]: {url}: the variable {name}"))?;
+                let token = token.expose().to_owned();
                 let other = http.tokens.insert(base.origin(), token.clone());
                 ensure!(
                     other.is_none_or(|other| other == token),

@@ -85,7 +85,7 @@ pub(super) async fn start(
 ) -> anyhow::Result<(Node, Crew)> {
     let surroundings = Surroundings { key: me.key.public_key(), endpoint, domains: &me.domains };
     let mut settings = me.config.settings(kit, &surroundings, &me::environment)?;
-    me.own.tie(&mut settings.trust)?;
+    me.own.tie(&mut settings.trust);
     let (store, peers) = (engine.store().clone(), me.peers.clone());
     let node = Node::start(settings, store, peers, me.key.clone()).await?;
     let crew = CrewSetup {

@@ -50,6 +50,7 @@ pub enum Evidence {
 pub(super) fn read_peer(
     mut section: Section<'_>,
     ours: &str,
+    own: Option<&DelegateId>,
     peers: &mut Vec<PeerConfig>,
 ) -> Result<(), NodeConfigError> {
     let id = section.required_text("delegate_id")?;
@@ -57,6 +58,9 @@ pub(super) fn read_peer(
         .map_err(|error| section.error_at(&id, error.to_string()))?;
     if peers.iter().any(|peer| peer.delegate_id == delegate_id) {
         return Err(section.error_at(&id, "this peer stands twice"));
+    }
+    if own == Some(&delegate_id) {
+        return Err(section.error_at(&id, "this is the node itself, which nobody else speaks for"));
     }
     let secret = section.text("hmac_secret_env")?;
     let hmac_secret_env = secret.map(|it| variable(&section, it)).transpose()?;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
+use sabir_base::json::long_integer;
 use sabir_ldp::{Finished, TaskOrder, canonical_value};
 use sabir_policy::{ApprovalPolicy, Bounds, SandboxMode, SandboxPolicy};
 use serde_json::Value;
@@ -183,7 +184,8 @@ impl Said {
     /// elsewhere: a text is what it is.
     fn output(&mut self) -> Value {
         let text = std::mem::take(&mut self.stdout);
-        match is_shallow(&text).then(|| serde_json::from_str(&text)) {
+        let is_kept = is_shallow(&text) && long_integer(&text).is_none();
+        match is_kept.then(|| serde_json::from_str(&text)) {
             Some(Ok(value)) if canonical_value(&value).is_ok() => value,
             _ => Value::String(text),
         }

@@ -19,7 +19,7 @@ use sabir_telemetry::within;
 use serde_json::{Value, json};
 
 use super::connection::Connected;
-use super::door::{check_accept, check_content};
+use super::door::{check_accept, check_content, check_framing};
 use super::held::{Piece, whole};
 use super::mount::{Found, Seat};
 use super::refusal::{Refused, json_response, no_message};
@@ -61,6 +61,7 @@ async fn try_answer(
 ) -> Result<Response, Refused> {
     let (shared, caller) = (&connected.shared, &connected.caller);
     let headers = request.headers();
+    check_framing(headers)?;
     shared.door.check_site(caller, request.uri(), headers)?;
     shared.door.take_turn(caller)?;
     let (seat, route) = match shared.ground.find(request.uri().path(), request.method())? {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, FORWARDED, TRANSFER_ENCODING,
+    ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, FORWARDED, HOST, TRANSFER_ENCODING,
 };
 use axum::http::{HeaderMap, HeaderName, Uri};
 use sabir_ldp::{Channel, Credential, Fingerprint, Origin};
@@ -153,6 +153,12 @@ impl Door {
         let known = self.tokens.iter().filter(|token| **token == given).count();
         if known > 0 { Ok(given) } else { Err(Refused::WrongToken) }
     }
+}
+
+/// Whatever is in front of us may have gone by the other one.
+pub(super) fn check_framing(headers: &HeaderMap) -> Result<(), Refused> {
+    let is_twice = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();
+    if is_twice(&HOST) || is_twice(&TRANSFER_ENCODING) { Err(Refused::Ambiguous) } else { Ok(()) }
 }
 
 /// A message is JSON in UTF-8 and nothing around it.

@@ -18,6 +18,9 @@ use super::route::Route;
 /// Why a request is not answered with what it asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Refused {
+    /// Two readers may see different requests in it, and one of them lets through what the other would
+    /// not.
+    Ambiguous,
     /// A name that is not this machine's.
     Host,
     /// A page of another site.
@@ -56,7 +59,9 @@ impl Refused {
             Self::WrongMethod(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::NotAcceptable { .. } => StatusCode::NOT_ACCEPTABLE,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::BadEventId | Self::NoUpgrade(_) | Self::BrokenBody => StatusCode::BAD_REQUEST,
+            Self::Ambiguous | Self::BadEventId | Self::NoUpgrade(_) | Self::BrokenBody => {
+                StatusCode::BAD_REQUEST
+            }
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::SlowHeaders | Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::TooOften { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -66,6 +71,7 @@ impl Refused {
 
     pub(super) fn code(&self) -> &'static str {
         match self {
+            Self::Ambiguous => "REQUEST_AMBIGUOUS",
             Self::Host => "FOREIGN_HOST",
             Self::Origin => "FOREIGN_ORIGIN",
             Self::NoToken => "TOKEN_REQUIRED",
@@ -87,6 +93,11 @@ impl Refused {
 
     pub(super) fn message(&self) -> String {
         match self {
+            Self::Ambiguous => {
+                "the header `host` or `transfer-encoding` stands there twice: nobody can tell which \
+                 one is meant"
+                    .into()
+            }
             Self::Host => {
                 "this server is for programs of this machine: ask for localhost or 127.0.0.1".into()
             }
@@ -123,7 +134,8 @@ impl Refused {
     fn category(&self) -> ErrorCategory {
         match self {
             Self::Host | Self::Origin | Self::NoToken | Self::WrongToken => ErrorCategory::Policy,
-            Self::NotFound
+            Self::Ambiguous
+            | Self::NotFound
             | Self::WrongMethod(_)
             | Self::NotAcceptable { .. }
             | Self::NotJson
@@ -144,7 +156,8 @@ impl Refused {
             | Self::SlowBody
             | Self::TooOften { .. }
             | Self::Busy => true,
-            Self::Host
+            Self::Ambiguous
+            | Self::Host
             | Self::Origin
             | Self::NoToken
             | Self::WrongToken
@@ -160,7 +173,7 @@ impl Refused {
 
     /// Whether the rest of the connection cannot be used.
     fn ends_connection(&self) -> bool {
-        matches!(self, Self::TooLarge { .. } | Self::SlowBody | Self::BrokenBody)
+        matches!(self, Self::Ambiguous | Self::TooLarge { .. } | Self::SlowBody | Self::BrokenBody)
     }
 
     /// The body of the response.

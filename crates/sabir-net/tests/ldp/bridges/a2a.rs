@@ -93,6 +93,7 @@ async fn requests_that_are_none_are_refused_in_their_own_form() {
     for (body, code) in [
         ("{".to_owned(), -32700),
         ("[]".to_owned(), -32600),
+        (r#"{"jsonrpc":"2.0","id":7,"params":[12345678901234567890123456]}"#.to_owned(), -32700),
         (json!({ "jsonrpc": "1.0", "id": 7, "method": "GetTask" }).to_string(), -32600),
         (json!({ "jsonrpc": "2.0", "id": 7 }).to_string(), -32600),
         (rpc("message/send", json!({})), -32601),

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -27,9 +27,13 @@ struct Node {
 
 impl Node {
     fn start(home: &Path, sections: &str, args: &[&str]) -> Self {
+        Self::start_by(sabir(), home, sections, args)
+    }
+
+    /// By a command that the words of the node are added to.
+    fn start_by(mut command: Command, home: &Path, sections: &str, args: &[&str]) -> Self {
         let config = home.join("harbor.toml");
         fs::write(&config, format!("[node]\ndelegate_id = {NODE:?}\n{sections}")).unwrap();
-        let mut command = sabir();
         command.args(["up", "--json", "--listen", "127.0.0.1:0", "--home"]).arg(home);
         command.args(args).arg("--config").arg(&config).stdin(Stdio::null());
         let mut child = command.spawn().unwrap();
@@ -408,4 +412,28 @@ fn matter(address: SocketAddr, token: &str) -> Value {
 fn decide(address: SocketAddr, token: &str, id: &Value) {
     let path = format!("/api/inbox/{id}");
     console(address, token, "POST", &path, &json!({ "decision": "approve" }));
+}
+
+/// LD-N6: a limit for the size of files is like a full disk, and kills nobody.
+#[test]
+fn a_file_that_may_not_grow_is_like_a_full_disk() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -f 4000; exec \"$0\" \"$@\""]).arg(sabir().get_program());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut node = Node::start_by(command, home.path(), "", &[]);
+    let session = node.open("");
+    let echo = |number: usize| {
+        let (task, input) = (format!("t-{number}"), "x".repeat(100_000));
+        json!({ "type": "TASK_SUBMIT", "task_id": task, "skill": "echo", "input": input })
+    };
+    let answers = (0..200).map(|number| node.ask("", &session, &echo(number)));
+    let refused = answers.into_iter().find(|answer| answer["type"] != "TASK_RESULT").unwrap();
+    assert_eq!(refused["error"]["code"], "NODE_UNAVAILABLE", "{refused}");
+    node.until("nothing can be written down any more");
+    // It is still there to say so, and ends when it is told to.
+    let refused = node.ask("", &session, &echo(1000));
+    assert_eq!(refused["error"]["code"], "NODE_UNAVAILABLE", "{refused}");
+    node.signal(Signal::TERM);
+    assert_eq!(node.ended().0, Some(1));
 }
