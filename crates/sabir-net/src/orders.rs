@@ -276,7 +276,7 @@ impl Orders {
         let mut request = self.get(id).await?.request;
         request.again = Some(id.clone());
         request.by = request.by.repeated_by(by);
-        (request.parent, request.depth) = (None, 0);
+        (request.parent, request.for_task, request.depth) = (None, None, 0);
         // Whoever repeats it is not who placed it.
         request.visit = None;
         self.place(request, None).await

@@ -51,6 +51,9 @@ pub struct OrderRequest {
     /// The order or session that it was placed for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// The task whose agent placed it, and which waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_task: Option<TaskKey>,
     /// How many orders stand above it.
     #[serde(default)]
     pub depth: u32,
@@ -146,6 +149,7 @@ impl OrderRequest {
             by: Placer::Person,
             visit: None,
             parent: None,
+            for_task: None,
             depth: 0,
             path: Vec::new(),
             within: None,

@@ -31,7 +31,10 @@ impl Spawner for Orders {
 
     fn handed_on_by(&self, task: &TaskId) -> Option<TaskId> {
         let order = self.0.live(&OrderId::of_task(task.as_str())?)?.order();
-        let parent = OrderId::parse(order.parent.as_deref()?)?;
+        let Some(parent) = order.parent.as_deref().and_then(OrderId::parse) else {
+            // Somebody else gave the agent its task.
+            return order.request.for_task.as_ref().map(|task| task.id.clone());
+        };
         let name = match self.0.live(&parent) {
             Some(live) => live.order().task_name(),
             None => parent.task_id().to_owned(),
@@ -67,6 +70,7 @@ impl Orders {
         let mut request = OrderRequest::new(spawn.task.clone());
         request.by = Placer::Agent;
         request.parent = Some(self.0.placed_for(&spawn).await);
+        request.for_task.clone_from(&spawn.origin.task);
         request.depth = spawn.depth.max(u32::try_from(spawn.origin.path.len()).unwrap_or(u32::MAX));
         request.path.clone_from(&spawn.origin.path);
         (request.budget_tokens, request.deadline_secs) = (spawn.budget_tokens, spawn.deadline_secs);

@@ -147,6 +147,31 @@ fn nobody_else_is_asked_as_one_of_the_crew() {
     node.end();
 }
 
+/// What an agent of the coder's own folder hands on goes to the coder, wherever that folder is.
+#[test]
+fn the_coder_is_known_by_the_folder_that_the_configuration_names() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("work")).unwrap();
+    let model = FakeModel::start([
+        Reply::sse([
+            responses::call("c-1", "spawn_agent", &json!({ "task": "a part of it" })),
+            responses::completed("r-1"),
+        ]),
+        Reply::sse([responses::message("the part is done"), responses::completed("r-2")]),
+        Reply::sse([responses::message("done"), responses::completed("r-3")]),
+    ]);
+    let args = ["--base-url", &model.base_url(), "--model", "m"];
+    let node = Node::start_told(home.path(), "[crew.coder]\ncwd = \"work\"\n", &args, &[]);
+    let done = delegate(home.path(), "do it", &url(&node, "coder"), "code");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(model.requests()[2].body.to_string().contains("the part is done"));
+    let log = run_at(home.path(), &["log", "--json", "-n", "100000"]);
+    let placed = log.stdout.lines().find(|line| line.contains("order-"));
+    assert!(placed.is_some(), "nobody was handed the part: {}", log.stdout);
+    model.assert_done();
+    node.end();
+}
+
 /// Offline: the pages come with the program, and so does the model.
 #[test]
 fn the_first_answer_needs_no_network() {
