@@ -36,7 +36,7 @@ fn a_token_of_the_configuration_is_shown_to_whom_it_is_for() {
     let shown = delegate(&ours, &url, &[("HARBOR_PASS", TOKEN)]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
     assert!(shown.stdout.contains("hello"), "{}", shown.stdout);
-    let wrong = delegate(&ours, &url, &[("HARBOR_PASS", "another token, which is not theirs")]);
+    let wrong = delegate(&ours, &url, &[("HARBOR_PASS", "another-token-which-is-not-theirs")]);
     assert_eq!(wrong.code, 1, "{}", wrong.stderr);
     let unset = delegate(&ours, &url, &[]);
     assert_eq!(unset.code, 2, "{}", unset.stderr);
