@@ -246,10 +246,14 @@ impl Watch {
     /// Inside, number 1 takes no such signal from anybody, and what is between it and us must stay
     /// until everything else is gone.
     fn ask_to_end(&self) {
+        // Looked for before anybody hears of it: what is started to clean up is not to end as well.
+        let below = tree::below_children();
         if self.confinement == Confining::Never {
             let _ = kill_process(self.child, Signal::TERM);
         }
-        tree::signal_below_children(Signal::TERM);
+        for pid in below {
+            let _ = kill_process(pid, Signal::TERM);
+        }
     }
 
     fn hear(&mut self) {

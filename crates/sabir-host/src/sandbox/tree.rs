@@ -56,14 +56,11 @@ fn state_and_parent(stat: &str) -> Option<(u8, i32)> {
     Some((state, words.next()?.parse().ok()?))
 }
 
-/// Sends `signal` to everything below us except our own children.
-pub(super) fn signal_below_children(signal: Signal) {
+/// Everything below us except our own children.
+pub(super) fn below_children() -> impl Iterator<Item = Pid> {
     let me = getpid();
-    for process in descendants().unwrap_or_default() {
-        if process.parent != me {
-            let _ = kill_process(process.pid, signal);
-        }
-    }
+    let all = descendants().unwrap_or_default().into_iter();
+    all.filter(move |process| process.parent != me).map(|process| process.pid)
 }
 
 /// Collects every child that ended; false when there is no child left.
