@@ -318,7 +318,7 @@ fn a_secret_that_is_missing_is_named_and_a_token_is_proof() {
     assert!(matches!(missing, Err(NodeError::NoVariable(name)) if name == "HARBOR_TOKEN"));
     let settings = config
         .settings(&kit(), &surroundings(), &|name| {
-            (name == "HARBOR_TOKEN").then(|| "open sesame".to_owned())
+            (name == "HARBOR_TOKEN").then(|| "open-sesame".to_owned())
         })
         .unwrap();
     assert!(settings.card.delegate_id.is_well_formed());

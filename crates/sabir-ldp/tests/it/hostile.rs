@@ -133,7 +133,8 @@ fn integers_are_kept_to_the_digit_or_refused() {
     }
     // What has a point or an exponent is a double, for everybody who reads it.
     let double = Received::read(&of(&bodies("1e26")[0])).unwrap();
-    assert!(double.envelope.to_text().contains("[1e26]"));
+    let sent: serde_json::Value = serde_json::from_str(&double.envelope.to_text()).unwrap();
+    assert_eq!(sent["body"]["input"][0], 1e26);
 }
 
 /// LD-W41: values are counted before anything is made of them, whatever they stand in, and what looks
