@@ -180,8 +180,10 @@ const SEED: u64 = 20_26;
 /// What a viewer that is not steady reads between two rests.
 const LEAST_BYTES: u64 = 2_000;
 const MOST_BYTES: u64 = 200_000;
-/// The kernel doubles it.
-const LITTLE_ROOM: u32 = 4096;
+/// About a second of what is told; the kernel doubles it. With a window of a few segments the kernel's
+/// own timers would be what makes a viewer slow, down to some kilobytes a second for good, and whoever
+/// never catches up is let go.
+const LITTLE_ROOM: u32 = 32 * 1024;
 /// Of so many rows one is timed.
 const ONE_IN: u64 = 8;
 /// Far more than the last rows need.
