@@ -133,7 +133,7 @@ fn integers_are_kept_to_the_digit_or_refused() {
     }
     // What has a point or an exponent is a double, for everybody who reads it.
     let double = Received::read(&of(&bodies("1e26")[0])).unwrap();
-    let sent: serde_json::Value = serde_json::from_str(&double.envelope.to_text()).unwrap();
+    let sent: Value = serde_json::from_str(&double.envelope.to_text()).unwrap();
     assert_eq!(sent["body"]["input"][0], 1e26);
 }
 
