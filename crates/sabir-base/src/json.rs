@@ -22,9 +22,11 @@
 mod digits;
 mod error;
 mod read;
+mod scan;
 mod value;
 
 pub use digits::{is_long_integer, long_integer};
 pub use error::{JsonError, JsonFault};
 pub use read::{Json, MAX_BYTES};
+pub use scan::{depth, string_end};
 pub use value::{JsonKind, JsonValue};

@@ -189,7 +189,7 @@ fn key_of<'a, N>(step: &Step<'a, N>) -> &'a str {
 fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+    while let Some(at) = first_escaped(rest.as_bytes()) {
         let (plain, from) = rest.split_at(at);
         out.push_str(plain);
         match from.as_bytes()[0] {
@@ -206,6 +206,23 @@ fn write_string(text: &str, out: &mut String) {
     }
     out.push_str(rest);
     out.push('"');
+}
+
+/// Where the first byte is that must be escaped. Eight are looked at together: most texts have none.
+fn first_escaped(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    // Whether some byte is below a bound of at most 128. Bytes from 128 on are none.
+    let has_below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word & HIGH != 0;
+    let has = |word: u64, byte: u8| has_below(word ^ (ONES * u64::from(byte)), 1);
+    let (words, _) = bytes.as_chunks::<8>();
+    let plain = words.iter().take_while(|word| {
+        let word = u64::from_ne_bytes(**word);
+        !(has_below(word, u64::from(b' ')) || has(word, b'"') || has(word, b'\\'))
+    });
+    let skipped = plain.count() * 8;
+    let is_escaped = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
+    bytes[skipped..].iter().position(is_escaped).map(|at| skipped + at)
 }
 
 /// Numbers are doubles, printed as ECMAScript prints them.

@@ -2,6 +2,7 @@
 //! A name is written once and shared: a node has each of them in many places.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -32,17 +33,19 @@ impl fmt::Display for IdError {
 
 impl std::error::Error for IdError {}
 
-fn checked(text: String) -> Result<String, IdError> {
+fn checked(text: &str) -> Result<Arc<str>, IdError> {
     if text.is_empty() {
         return Err(IdError::Empty);
     }
     if text.len() > MAX_ID_BYTES {
         return Err(IdError::TooLong);
     }
-    if text.chars().any(char::is_control) {
+    // Most are plain letters, of which the control characters are the lowest and the last.
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if !is_plain && text.chars().any(char::is_control) {
         return Err(IdError::ControlCharacter);
     }
-    Ok(text)
+    Ok(text.into())
 }
 
 /// The hash of something that has a name of its own among those of its owner. The length keeps the
@@ -61,8 +64,8 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            pub fn new(text: impl Into<String>) -> Result<Self, IdError> {
-                checked(text.into()).map(|text| Self(text.into()))
+            pub fn new(text: impl AsRef<str>) -> Result<Self, IdError> {
+                checked(text.as_ref()).map(Self)
             }
 
             pub fn as_str(&self) -> &str {
@@ -73,6 +76,14 @@ macro_rules! id {
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(&self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdError;
+
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                Self::new(text)
             }
         }
 

@@ -1,8 +1,11 @@
 //! How the objects of the wire are read: null is absent, unknown keys are passed over, known keys
 //! have their type and their bounds. It knows no message.
 
-use memchr::memchr2;
-use sabir_base::json::{Json, JsonError, JsonFault, JsonKind, JsonValue, is_long_integer};
+use std::str::FromStr;
+
+use sabir_base::json::{
+    Json, JsonError, JsonFault, JsonKind, JsonValue, is_long_integer, string_end,
+};
 use sabir_base::text::clip;
 use serde_json::Value;
 
@@ -57,32 +60,13 @@ fn weight(text: &str, count: usize) -> usize {
 /// holds it. What is not JSON is counted somehow, and refused later.
 fn count_values(text: &str) -> usize {
     let mut values = 1;
-    let mut rest = text.as_bytes();
-    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b',' | b'[' | b'{')) {
-        let (byte, after) = (rest[at], &rest[at + 1..]);
-        rest = match byte {
-            b'"' => after_string(after),
-            _ => {
-                values += 1;
-                after
-            }
-        };
+    let text = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        values += usize::from(matches!(byte, b',' | b'[' | b'{'));
+        at = if *byte == b'"' { string_end(text, at) } else { at + 1 };
     }
     values
-}
-
-/// What comes after the quote that ends a string.
-fn after_string(text: &[u8]) -> &[u8] {
-    let mut rest = text;
-    while let Some(at) = memchr2(b'"', b'\\', rest) {
-        let skipped = if rest[at] == b'"' { 1 } else { 2 };
-        let after = rest.get(at + skipped..).unwrap_or_default();
-        if skipped == 1 {
-            return after;
-        }
-        rest = after;
-    }
-    &[]
 }
 
 /// An object whose keys are asked for one by one.
@@ -147,22 +131,16 @@ impl<'a> Fields<'a> {
         })
     }
 
-    pub(crate) fn id<T: TryFrom<String, Error = IdError>>(
-        self,
-        key: &str,
-    ) -> Result<Option<T>, JsonError> {
+    pub(crate) fn id<T: FromStr<Err = IdError>>(self, key: &str) -> Result<Option<T>, JsonError> {
         self.read(key, id)
     }
 
-    pub(crate) fn required_id<T: TryFrom<String, Error = IdError>>(
-        self,
-        key: &str,
-    ) -> Result<T, JsonError> {
+    pub(crate) fn required_id<T: FromStr<Err = IdError>>(self, key: &str) -> Result<T, JsonError> {
         id(self.required(key)?)
     }
 
     /// An id that one dialect writes as an empty string where there is none.
-    pub(crate) fn id_or_empty<T: TryFrom<String, Error = IdError>>(
+    pub(crate) fn id_or_empty<T: FromStr<Err = IdError>>(
         self,
         key: &str,
     ) -> Result<Option<T>, JsonError> {
@@ -243,10 +221,8 @@ pub(crate) fn limited_text(value: JsonValue<'_>, most: usize) -> Result<String, 
     Ok(text.into_owned())
 }
 
-pub(crate) fn id<T: TryFrom<String, Error = IdError>>(
-    value: JsonValue<'_>,
-) -> Result<T, JsonError> {
-    T::try_from(value.string()?.into_owned()).map_err(|error| value.error(error.to_string()))
+pub(crate) fn id<T: FromStr<Err = IdError>>(value: JsonValue<'_>) -> Result<T, JsonError> {
+    value.string()?.parse().map_err(|error: IdError| value.error(error.to_string()))
 }
 
 pub(crate) fn stamp(value: JsonValue<'_>) -> Result<Stamp, JsonError> {

@@ -1,15 +1,18 @@
 //! Integers that are too long to be kept: a tree of values has room for 64 bits, and makes of a longer
 //! one the nearest float, which is another number.
 
+use super::scan::string_end;
+
 /// The first integer in a JSON text that does not fit into 64 bits, with its sign. A number with a point
 /// or an exponent is a float wherever it is read, and none of these. What is no JSON gives anything.
 pub fn long_integer(text: &str) -> Option<&str> {
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
         rest = &rest[at..];
-        let end = if rest.starts_with('"') { string_end(rest) } else { number_end(rest) };
+        let is_string = rest.starts_with('"');
+        let end = if is_string { string_end(rest.as_bytes(), 0) } else { number_end(rest) };
         let (found, after) = rest.split_at(end);
-        if !found.starts_with('"') && is_long_integer(found) {
+        if !is_string && is_long_integer(found) {
             return Some(found);
         }
         rest = after;
@@ -23,22 +26,6 @@ pub fn is_long_integer(number: &str) -> bool {
         && !number.contains(['.', 'e', 'E'])
         && number.parse::<u64>().is_err()
         && number.parse::<i64>().is_err()
-}
-
-fn string_end(text: &str) -> usize {
-    let mut is_escaped = false;
-    let end = text.bytes().skip(1).position(|byte| match byte {
-        _ if is_escaped => {
-            is_escaped = false;
-            false
-        }
-        b'\\' => {
-            is_escaped = true;
-            false
-        }
-        byte => byte == b'"',
-    });
-    end.map_or(text.len(), |end| end + 2)
 }
 
 fn number_end(text: &str) -> usize {

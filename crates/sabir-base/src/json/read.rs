@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::scan::string_end;
 use super::value::span_of;
 use super::{JsonError, JsonFault, JsonKind, JsonValue};
 use crate::Span;
@@ -183,18 +184,6 @@ fn place_of(error: &serde_json::Error, text: &str) -> Span {
     let start = text.floor_char_boundary(at);
     let length = text[start..].chars().next().map_or(0, char::len_utf8);
     span_of(start, start + length)
-}
-
-fn string_end(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    loop {
-        match bytes.get(at) {
-            Some(b'"') => return at + 1,
-            Some(b'\\') => at += 2,
-            Some(_) => at += 1,
-            None => return bytes.len(),
-        }
-    }
 }
 
 fn scalar_end(bytes: &[u8], start: usize) -> usize {

@@ -49,7 +49,7 @@ impl Reader {
     ///
     /// When the file cannot be read.
     pub fn peer_tasks_named(&self, id: &str, limit: usize) -> Result<Vec<TaskKey>, StoreError> {
-        let Ok(id) = TaskId::new(id.to_owned()) else { return Ok(Vec::new()) };
+        let Ok(id) = TaskId::new(id) else { return Ok(Vec::new()) };
         self.of_peers(|rows| {
             let sql = "SELECT owner FROM peer_running WHERE id = ?1
                        UNION SELECT owner FROM peer_tasks WHERE id = ?1 ORDER BY owner LIMIT ?2";

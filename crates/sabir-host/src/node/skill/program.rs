@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
-use sabir_base::json::long_integer;
+use sabir_base::json::{depth, long_integer};
 use sabir_ldp::{Finished, TaskOrder, canonical_value};
 use sabir_policy::{ApprovalPolicy, Bounds, SandboxMode, SandboxPolicy};
 use serde_json::Value;
@@ -184,7 +184,7 @@ impl Said {
     /// elsewhere: a text is what it is.
     fn output(&mut self) -> Value {
         let text = std::mem::take(&mut self.stdout);
-        let is_kept = is_shallow(&text) && long_integer(&text).is_none();
+        let is_kept = depth(&text) <= DEEPEST && long_integer(&text).is_none();
         match is_kept.then(|| serde_json::from_str(&text)) {
             Some(Ok(value)) if canonical_value(&value).is_ok() => value,
             _ => Value::String(text),
@@ -214,27 +214,6 @@ fn ending(text: &str, most: usize) -> Cow<'_, str> {
     }
     let start = text.ceil_char_boundary(text.len() - most);
     Cow::Owned(format!("[... {start} bytes before ...]\n{}", &text[start..]))
-}
-
-/// Whether reading it as JSON goes no deeper than a message may.
-fn is_shallow(text: &str) -> bool {
-    let (mut open, mut in_string, mut is_escaped) = (0_usize, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if in_string => is_escaped = true,
-            b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => {
-                open += 1;
-                if open > DEEPEST {
-                    return false;
-                }
-            }
-            b'}' | b']' if !in_string => open = open.saturating_sub(1),
-            _ => {}
-        }
-    }
-    true
 }
 
 /// Whatever a program writes goes into one message.
