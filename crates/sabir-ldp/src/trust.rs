@@ -168,6 +168,16 @@ impl Trust {
         self.ties.insert(delegate_id.clone(), key);
     }
 
+    /// Whether an id is our own, or one that our configuration knows.
+    pub fn names(&self, delegate_id: &DelegateId) -> bool {
+        self.is_own(delegate_id) || self.peers.contains_key(delegate_id)
+    }
+
+    /// Whether an id is our own: this node's, or one of its crew.
+    pub fn is_own(&self, delegate_id: &DelegateId) -> bool {
+        self.ties.contains_key(delegate_id)
+    }
+
     /// The key that an id first came with, if it has one.
     pub fn pinned(&self, delegate_id: &DelegateId) -> Option<PublicKey> {
         self.pins.get(delegate_id).copied()
@@ -180,7 +190,7 @@ impl Trust {
 
     /// Ties an id to the key that it first came with. A key that is known already stays.
     pub fn pin(&mut self, delegate_id: &DelegateId, key: PublicKey) -> Result<(), TrustFault> {
-        if self.pins.contains_key(delegate_id) || self.ties.contains_key(delegate_id) {
+        if self.pins.contains_key(delegate_id) || self.is_own(delegate_id) {
             return Ok(());
         }
         if self.pins.len() >= MAX_PINS {

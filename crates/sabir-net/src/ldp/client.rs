@@ -156,9 +156,7 @@ impl Client {
     pub fn new(settings: ClientSettings) -> Result<Self, ClientSetupError> {
         let ClientSettings { delegate_id, key, mut trust, peers, http, pace } = settings;
         // Whoever answers under our own id has our own key.
-        trust
-            .pin(&delegate_id, key.public_key())
-            .map_err(|fault| ClientSetupError(fault.to_string()))?;
+        trust.tie(&delegate_id, key.public_key());
         let (http, sessions) = (Http::new(&http)?, Mutex::default());
         let leaving = CancellationToken::new();
         let shared = Shared { delegate_id, key, trust, peers, http, pace, sessions, leaving };

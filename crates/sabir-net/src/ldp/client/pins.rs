@@ -87,7 +87,6 @@ pub(super) fn acquaint(
     peers: &Peers,
 ) -> Result<Option<NewPin>, PinError> {
     let delegate = &card.delegate_id;
-    let is_ours = is_ours(delegate, trust);
     let pins = peers.pinned_keys().map_err(store)?;
     let mut learn = |of: &dyn Fn(&PinnedKey) -> bool| {
         for pinned in pins.iter().filter(|it| of(it)) {
@@ -125,7 +124,7 @@ pub(super) fn acquaint(
     if let Some(first) = known.first() {
         return match known.contains(&shown) {
             true => Ok(None),
-            false if is_ours => {
+            false if trust.is_own(delegate) => {
                 Err(PinError::OurId { delegate: delegate.clone(), shown: shown.to_hex() })
             }
             false => Err(PinError::OtherKey {
@@ -150,19 +149,13 @@ pub(super) fn acquaint(
     Ok(Some(NewPin { delegate: delegate.clone(), key: shown }))
 }
 
-/// Whether an id is this node's or one of its crew. Others are named by the configuration, or their
-/// keys are in the store: whoever is tied without either was tied by us.
-fn is_ours(delegate: &DelegateId, trust: &Trust) -> bool {
-    trust.peer(delegate).is_none() && !trust.keys(delegate).is_empty()
-}
-
 /// Why a card is not believed that has an id of this node or of its crew, and not the key that belongs
-/// to it. `trust` has learnt nothing from the store.
+/// to it.
 pub(super) fn usurps(card: &IdentityCard, trust: &Trust) -> Option<PinError> {
     let delegate = &card.delegate_id;
     let shown = card.public_key.as_ref().map(KeyBytes::to_hex);
     let is_known = trust.keys(delegate).iter().any(|key| Some(key.to_hex()) == shown);
-    (is_ours(delegate, trust) && !is_known).then(|| PinError::OurId {
+    (trust.is_own(delegate) && !is_known).then(|| PinError::OurId {
         delegate: delegate.clone(),
         shown: shown.unwrap_or_else(|| "none".to_owned()),
     })
@@ -203,7 +196,7 @@ mod tests {
         let mut trust = Trust::new(TrustDomain::closed("d"), SignaturePolicy::WhereKnown);
         card.public_key = KeyBytes::from_hex(&other.to_hex());
         assert_eq!(usurps(&card, &trust), None);
-        trust.pin(&card.delegate_id, own).unwrap();
+        trust.tie(&card.delegate_id, own);
         let shown = other.to_hex();
         let delegate = card.delegate_id.clone();
         assert_eq!(usurps(&card, &trust), Some(PinError::OurId { delegate, shown }));
