@@ -146,24 +146,13 @@ fn card(number: usize) -> anyhow::Result<IdentityCard> {
     };
     let skill = Capability { quality, ..Capability::named(SkillName::new("translate")?) };
     let places = ["eu-west", "eu-north", "us-east", "ap-south"];
+    let delegate_id = DelegateId::new(format!("ldp:delegate:worker-{number:06}"))?;
     Ok(IdentityCard {
-        delegate_id: DelegateId::new(format!("ldp:delegate:worker-{number:06}"))?,
-        name: "worker".to_owned(),
-        description: None,
-        model_family: "m".to_owned(),
-        model_version: "1".to_owned(),
-        weights_fingerprint: None,
-        trust_domain: TrustDomain::closed("work"),
         context_window: 8_000 << (mixed >> 32 & 3),
-        reasoning_profile: None,
-        cost_profile: None,
-        latency_profile: None,
         jurisdiction: places.get((mixed >> 34 & 3) as usize).map(|place| (*place).to_owned()),
         capabilities: vec![skill],
         supported_payload_modes: vec![PayloadMode::SemanticFrame, PayloadMode::Text],
-        endpoint: None,
-        metadata: Default::default(),
-        public_key: None,
+        ..IdentityCard::named(delegate_id, "worker", TrustDomain::closed("work"))
     })
 }
 

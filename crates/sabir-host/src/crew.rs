@@ -82,6 +82,22 @@ pub(crate) struct Offer {
     workspace: Option<PathBuf>,
 }
 
+impl Offer {
+    /// Of somebody who can do nothing, for want of a model. `would` is what it could do with one.
+    fn without_model(would: &str, why: String) -> Self {
+        Self {
+            description: format!("Would {would}: {why}"),
+            model_family: None,
+            model_version: None,
+            skills: Vec::new(),
+            state: MemberState::NoModel { why },
+            at_once: None,
+            // Work of a folder is not handed to one that cannot do any.
+            workspace: None,
+        }
+    }
+}
+
 impl Crew {
     /// Starts everybody who is not switched off. What ran when they were last stopped is reported as
     /// interrupted, or waits for [`Crew::take_up`].

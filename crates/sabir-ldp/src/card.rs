@@ -77,6 +77,33 @@ impl IdentityCard {
     /// In the metadata: a number.
     pub const TASKS_AT_ONCE: &str = "tasks_at_once";
 
+    /// One that says who it is, and nothing else: it can do nothing, and no model is known.
+    pub fn named(
+        delegate_id: DelegateId,
+        name: impl Into<String>,
+        trust_domain: TrustDomain,
+    ) -> Self {
+        Self {
+            delegate_id,
+            name: name.into(),
+            description: None,
+            model_family: "unknown".to_owned(),
+            model_version: "unknown".to_owned(),
+            weights_fingerprint: None,
+            trust_domain,
+            context_window: 0,
+            reasoning_profile: None,
+            cost_profile: None,
+            latency_profile: None,
+            jurisdiction: None,
+            capabilities: Vec::new(),
+            supported_payload_modes: vec![PayloadMode::Text],
+            endpoint: None,
+            metadata: BTreeMap::new(),
+            public_key: None,
+        }
+    }
+
     /// How many tasks it says that it works on at once; more wait, or are refused.
     pub fn tasks_at_once(&self) -> Option<u64> {
         self.metadata.get(Self::TASKS_AT_ONCE)?.parse().ok()

@@ -1,6 +1,5 @@
 //! A node with a console, in a home of its own. Everything is real but the model.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -230,23 +229,13 @@ async fn node(
 ) -> Node {
     let names = ["echo", "steps"].map(|name| SkillName::new(name).unwrap());
     let card = IdentityCard {
-        delegate_id: id.clone(),
-        name: "Harbor".to_owned(),
         description: Some("Gives back what it is given.".to_owned()),
         model_family: "none".to_owned(),
         model_version: "0".to_owned(),
-        weights_fingerprint: None,
-        trust_domain: TrustDomain::closed("default"),
         context_window: 1000,
-        reasoning_profile: None,
-        cost_profile: None,
-        latency_profile: None,
-        jurisdiction: None,
         capabilities: names.iter().cloned().map(Capability::named).collect(),
         supported_payload_modes: vec![PayloadMode::SemanticFrame, PayloadMode::Text],
-        endpoint: None,
-        metadata: BTreeMap::new(),
-        public_key: None,
+        ..IdentityCard::named(id.clone(), "Harbor", TrustDomain::closed("default"))
     };
     let mut settings = NodeSettings::new(card, trust());
     let [echo, slow] = names;

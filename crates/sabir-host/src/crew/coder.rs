@@ -27,16 +27,7 @@ pub(super) fn offer(config: &AgentConfig, kit: &SkillKit, workspace: &Path) -> O
         Ok(found) => found,
         Err(why) => {
             let why = format!("{why}. {WHAT_TO_DO}");
-            return Offer {
-                description: format!("Would read, change and test code, but has no model: {why}"),
-                model_family: None,
-                model_version: None,
-                skills: Vec::new(),
-                state: MemberState::NoModel { why },
-                at_once: None,
-                // Work of a folder is not handed to one that cannot do any.
-                workspace: None,
-            };
+            return Offer::without_model("read, change and test code, but has no model", why);
         }
     };
     let agent = Agent { engine, configure, inbox: kit.inbox.clone(), delegate: CODER.to_owned() };

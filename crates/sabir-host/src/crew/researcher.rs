@@ -30,15 +30,7 @@ use crate::visits::TaskGate;
 pub(super) fn offer(config: &ResearcherConfig, kit: &SkillKit) -> Offer {
     let Some(desk) = &kit.desk else {
         let why = "there is no desk with a model".to_owned();
-        return Offer {
-            description: format!("Would answer from sources, but cannot: {why}"),
-            model_family: None,
-            model_version: None,
-            skills: Vec::new(),
-            state: MemberState::NoModel { why },
-            at_once: None,
-            workspace: None,
-        };
+        return Offer::without_model("answer from sources, but cannot", why);
     };
     let skills = Work::ALL.into_iter().filter_map(|work| {
         let researcher = Researcher {

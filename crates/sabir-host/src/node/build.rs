@@ -168,26 +168,18 @@ impl NodeConfig {
         let endpoint = Endpoint::new(endpoint)
             .map_err(|error| NodeError::BadCard(format!("its address {endpoint}: {error}")))?;
         Ok(IdentityCard {
-            delegate_id,
-            name: self.name.clone(),
             description: self.description.clone(),
             model_family: self.model_family.clone().unwrap_or_else(|| "sabir".to_owned()),
             model_version: self
                 .model_version
                 .clone()
                 .unwrap_or_else(|| format!("sabir-{}", env!("CARGO_PKG_VERSION"))),
-            weights_fingerprint: None,
-            trust_domain,
             context_window: CONTEXT_WINDOW,
-            reasoning_profile: None,
-            cost_profile: None,
-            latency_profile: None,
             jurisdiction: self.jurisdiction.clone(),
             capabilities: self.skills.iter().map(capability).collect(),
             supported_payload_modes: self.payload_modes.clone(),
             endpoint: Some(endpoint),
-            metadata: std::collections::BTreeMap::new(),
-            public_key: None,
+            ..IdentityCard::named(delegate_id, &self.name, trust_domain)
         })
     }
 }

@@ -1,8 +1,6 @@
 //! What is made for those who have no cards and no provenance of this protocol: a card of what they
 //! offer, and a record of what we measured.
 
-use std::collections::BTreeMap;
-
 use sabir_base::text::one_line;
 use sabir_ldp::{
     Capability, DelegateId, ErrorCategory, IdentityCard, LdpError, MAX_ID_BYTES, PayloadMode,
@@ -35,25 +33,12 @@ pub(super) fn foreign_card(
         capability.input_schema = offer.input_schema;
         Some(capability)
     });
+    // Nobody vouches for it.
+    let domain = TrustDomain::closed("unknown");
     Ok(IdentityCard {
-        delegate_id,
-        name: named_or(name, address),
-        description: None,
-        model_family: "unknown".to_owned(),
         model_version: named_or(version, "unknown"),
-        weights_fingerprint: None,
-        // Nobody vouches for it.
-        trust_domain: TrustDomain::closed("unknown"),
-        context_window: 0,
-        reasoning_profile: None,
-        cost_profile: None,
-        latency_profile: None,
-        jurisdiction: None,
         capabilities: capabilities.collect(),
-        supported_payload_modes: vec![PayloadMode::Text],
-        endpoint: None,
-        metadata: BTreeMap::new(),
-        public_key: None,
+        ..IdentityCard::named(delegate_id, named_or(name, address), domain)
     })
 }
 

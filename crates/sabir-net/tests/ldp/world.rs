@@ -1,6 +1,5 @@
 //! A node that is served, with skills that a test holds in its hands.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -159,24 +158,12 @@ impl World {
 
 async fn node(home: &TempDir, id: &str, steps: watch::Receiver<u64>, trust: Trust) -> Node {
     let names = ["echo", "steps"].map(|name| SkillName::new(name).unwrap());
+    let id = DelegateId::new(id).unwrap();
     let card = IdentityCard {
-        delegate_id: DelegateId::new(id).unwrap(),
-        name: "Harbor".to_owned(),
-        description: None,
-        model_family: "none".to_owned(),
-        model_version: "0".to_owned(),
-        weights_fingerprint: None,
-        trust_domain: TrustDomain::closed("default"),
         context_window: 1000,
-        reasoning_profile: None,
-        cost_profile: None,
-        latency_profile: None,
-        jurisdiction: None,
         capabilities: names.iter().cloned().map(Capability::named).collect(),
         supported_payload_modes: vec![PayloadMode::SemanticFrame, PayloadMode::Text],
-        endpoint: None,
-        metadata: BTreeMap::new(),
-        public_key: None,
+        ..IdentityCard::named(id, "Harbor", TrustDomain::closed("default"))
     };
     let mut settings = NodeSettings::new(card, trust);
     let [echo, slow] = names;

@@ -83,24 +83,12 @@ impl Place {
     ) -> Self {
         let named = |name: &str| SkillName::new(name).unwrap();
         let capabilities = skills.iter().map(|(name, _)| Capability::named(named(name))).collect();
+        let id = DelegateId::new(format!("ldp:delegate:{name}")).unwrap();
         let card = IdentityCard {
-            delegate_id: DelegateId::new(format!("ldp:delegate:{name}")).unwrap(),
-            name: name.to_owned(),
-            description: None,
-            model_family: "none".to_owned(),
-            model_version: "0".to_owned(),
-            weights_fingerprint: None,
-            trust_domain: domain.clone(),
             context_window: 1000,
-            reasoning_profile: None,
-            cost_profile: None,
-            latency_profile: None,
-            jurisdiction: None,
             capabilities,
             supported_payload_modes: vec![PayloadMode::SemanticFrame, PayloadMode::Text],
-            endpoint: None,
-            metadata: std::collections::BTreeMap::new(),
-            public_key: None,
+            ..IdentityCard::named(id, name, domain.clone())
         };
         let trust = Trust::new(domain, SignaturePolicy::WhereKnown);
         let mut settings = NodeSettings::new(card, trust);
