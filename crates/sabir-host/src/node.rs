@@ -105,7 +105,7 @@ impl Node {
         }
         let journal = Journal::new(store.clone());
         let now = Timestamp::from_millis(now_ms());
-        let records = journal.state(limits.clone()).await?;
+        let records = journal.state(limits.clone(), now).await?;
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(|error| NodeError::NoRandom(error.to_string()))?;
         let mut moment = Moment::new(now, seed);

@@ -42,6 +42,7 @@ use sessions::Sessions;
 use tasks::Tasks;
 
 use crate::envelope::Received;
+use crate::id::DelegateId;
 use crate::moment::Moment;
 use crate::replay::ReplayWindow;
 use crate::sign::SessionKey;
@@ -138,6 +139,12 @@ impl Delegate {
     /// Whether a task was started, and has not ended or been stopped.
     pub fn is_running(&self, key: &TaskKey) -> bool {
         self.tasks.running_ref(key).is_some_and(|running| running.stopping.is_none())
+    }
+
+    /// How much of what there is for all somebody may take part in. Strangers leave some of it to those
+    /// whom the configuration names, and to the node itself.
+    fn share_of(&self, owner: &DelegateId, all: usize) -> usize {
+        if self.settings.trust.names(owner) { all } else { all - all / 8 }
     }
 
     fn record(&mut self, record: Record) {

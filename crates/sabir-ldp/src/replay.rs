@@ -7,12 +7,16 @@
 //! The window knows senders and ids, and nothing of signatures: ask it only about messages that are
 //! known to be their sender's, or anyone could use up the ids of others. It reads no clock.
 
+mod forgotten;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::forgotten::Forgotten;
 use crate::error::Refusal;
 use crate::hex;
 use crate::id::{DelegateId, MessageId, hash_of_named};
@@ -62,6 +66,11 @@ impl ReplayLimits {
     fn passes_until(&self, sent_at: Timestamp) -> u64 {
         sent_at.plus_millis(self.past_ms).millis()
     }
+
+    /// The second in which its id is of no use any more.
+    fn forgets_at(&self, sent_at: Timestamp) -> u64 {
+        self.passes_until(sent_at) / SECOND + 1
+    }
 }
 
 /// The messages that were let in and could still pass.
@@ -72,17 +81,18 @@ pub struct ReplayWindow {
     /// The same by the second in which they can be forgotten.
     by_second: BTreeMap<u64, Vec<(Arc<str>, Seen)>>,
     total: usize,
-    /// What could pass until before this second may be forgotten, so it is refused, also when the
+    /// What could pass until one of these seconds may be forgotten, so it is refused, also when the
     /// clock is set back.
-    forgotten_second: u64,
+    forgotten: Forgotten,
 }
 
 /// One message that was let in. Kept and given back after a restart, it is refused then, too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayRecord {
     pub sender: DelegateId,
-    /// Stands for the message id, at a length that no peer chooses: 32 hexadecimal digits. Empty in a
-    /// mark, which stands for all that was forgotten.
+    /// Stands for the message id, at a length that no peer chooses: 32 hexadecimal digits. A mark, which
+    /// stands for what was forgotten, has the second there with which that begins, behind a colon, or
+    /// nothing where it is all that was before.
     pub digest: String,
     /// From then on its timestamp keeps it out, and the record is of no use.
     pub forget_at: Timestamp,
@@ -99,6 +109,11 @@ pub enum ReplayFault {
         sent_at: Timestamp,
         now: Timestamp,
     },
+    /// The clock was set back: messages of that time were let in before, and their ids are not known any
+    /// more.
+    Forgotten {
+        sent_at: Timestamp,
+    },
     /// The sender has used that id before.
     Replayed,
     /// There is no room for another message of this sender.
@@ -111,9 +126,9 @@ impl ReplayFault {
     /// The code that the peer is told.
     pub fn refusal(self) -> Refusal {
         match self {
-            ReplayFault::TooOld { .. } | ReplayFault::TooNew { .. } => {
-                Refusal::TimestampOutOfWindow
-            }
+            ReplayFault::TooOld { .. }
+            | ReplayFault::TooNew { .. }
+            | ReplayFault::Forgotten { .. } => Refusal::TimestampOutOfWindow,
             ReplayFault::Replayed => Refusal::ReplayDetected,
             ReplayFault::SenderFull | ReplayFault::Full => Refusal::LimitReached,
         }
@@ -128,6 +143,10 @@ impl fmt::Display for ReplayFault {
             }
             ReplayFault::TooNew { sent_at, now } => {
                 write!(f, "the message is from {sent_at}, which is yet to come at {now}")
+            }
+            ReplayFault::Forgotten { sent_at } => {
+                let why = "this node's clock was past it before, so that it may be a second copy";
+                write!(f, "the message is from {sent_at}: {why}")
             }
             ReplayFault::Replayed => f.write_str("a message with this id was received before"),
             ReplayFault::SenderFull => {
@@ -151,7 +170,7 @@ impl ReplayWindow {
             senders: HashMap::new(),
             by_second: BTreeMap::new(),
             total: 0,
-            forgotten_second: 0,
+            forgotten: Forgotten::new((limits.past_ms + limits.future_ms) / SECOND),
         }
     }
 
@@ -159,22 +178,23 @@ impl ReplayWindow {
     /// refused.
     ///
     /// What was let in is remembered, whatever the limits; they hold for what comes next. A record
-    /// whose digest is none is left out; a [`mark`](Self::mark) keeps out what it stands for.
+    /// whose digest is none is left out; a [mark](Self::marks) keeps out what it stands for.
     pub fn restore(
         limits: ReplayLimits,
         records: impl IntoIterator<Item = ReplayRecord>,
         now: Timestamp,
     ) -> Self {
         let mut window = Self::new(limits);
-        window.forgotten_second = now.millis() / SECOND;
         for ReplayRecord { sender, digest, forget_at } in records {
             let second = forget_at.millis() / SECOND;
-            if digest.is_empty() {
-                window.forgotten_second = window.forgotten_second.max(second);
-            } else if let Some(seen) = hex::decode(&digest)
-                && second > window.forgotten_second
-            {
-                window.remember(sender.as_str(), seen, second);
+            if let Some(stretch) = marked(&digest, second) {
+                window.forgotten.add(stretch);
+            } else if let Some(seen) = hex::decode(&digest) {
+                if second > now.millis() / SECOND {
+                    window.remember(sender.as_str(), seen, second);
+                } else {
+                    window.forgotten.add(second..=second);
+                }
             }
         }
         window
@@ -202,17 +222,18 @@ impl ReplayWindow {
         if self.total >= self.limits.max_in_total || is_crowded {
             return Err(ReplayFault::Full);
         }
-        let second = self.limits.passes_until(sent_at) / SECOND + 1;
+        let second = self.limits.forgets_at(sent_at);
         self.remember(sender.as_str(), seen, second);
         Ok(record(sender.clone(), seen, second))
     }
 
     /// Whether a message of that time passes, whatever its id.
     pub fn check_time(&self, sent_at: Timestamp, now: Timestamp) -> Result<(), ReplayFault> {
-        if self.limits.passes_until(sent_at) / SECOND < self.forgotten_second {
-            return Err(ReplayFault::TooOld { sent_at, now });
+        self.limits.check_time(sent_at, now)?;
+        if self.forgotten.contains(self.limits.forgets_at(sent_at)) {
+            return Err(ReplayFault::Forgotten { sent_at });
         }
-        self.limits.check_time(sent_at, now)
+        Ok(())
     }
 
     /// What is remembered, the first to be forgotten first.
@@ -226,10 +247,15 @@ impl ReplayWindow {
 
     /// To be kept with the records, under the node's own name: after a restart with a clock that was
     /// set back, what this window has forgotten stays out.
-    pub fn mark(&self, node: &DelegateId) -> Option<ReplayRecord> {
-        let forget_at = Timestamp::from_millis(self.forgotten_second.saturating_mul(SECOND));
-        let mark = ReplayRecord { sender: node.clone(), digest: String::new(), forget_at };
-        (self.forgotten_second > 0).then_some(mark)
+    pub fn marks(&self, node: &DelegateId) -> impl Iterator<Item = ReplayRecord> {
+        self.forgotten.stretches().map(|stretch| {
+            let digest = match stretch.start() {
+                0 => String::new(),
+                first => format!(":{first}"),
+            };
+            let forget_at = Timestamp::from_millis(stretch.end().saturating_mul(SECOND));
+            ReplayRecord { sender: node.clone(), digest, forget_at }
+        })
     }
 
     /// How many messages are remembered.
@@ -258,7 +284,7 @@ impl ReplayWindow {
         while let Some(oldest) = self.by_second.first_entry()
             && *oldest.key() <= now.millis() / SECOND
         {
-            self.forgotten_second = self.forgotten_second.max(*oldest.key());
+            self.forgotten.add(*oldest.key()..=*oldest.key());
             for (sender, seen) in oldest.remove() {
                 let Some(of_sender) = self.senders.get_mut(&sender) else { continue };
                 self.total -= usize::from(of_sender.remove(&seen));
@@ -271,6 +297,15 @@ impl ReplayWindow {
             }
         }
     }
+}
+
+/// The seconds that a mark stands for; none for any other record.
+fn marked(digest: &str, last: u64) -> Option<RangeInclusive<u64>> {
+    let first = match digest.strip_prefix(':') {
+        Some(first) => first.parse().ok()?,
+        None => digest.is_empty().then_some(0)?,
+    };
+    Some(first..=last.max(first))
 }
 
 fn record(sender: DelegateId, seen: Seen, second: u64) -> ReplayRecord {

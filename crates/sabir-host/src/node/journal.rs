@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sabir_ldp::{DelegateLimits, Record, TaskEnded, TaskKey, TaskUpdated};
+use sabir_ldp::{DelegateLimits, Record, TaskEnded, TaskKey, TaskUpdated, Timestamp};
 use sabir_store::{Batch, JournalCounts, Reader, Receipt, Rejected, Store, StoreError};
 use tokio::sync::Semaphore;
 
@@ -44,9 +44,13 @@ impl Journal {
         self.store.append_blocking(batch, done);
     }
 
-    /// What a delegate is restored from.
-    pub(super) async fn state(&self, limits: DelegateLimits) -> Result<Vec<Record>, StoreError> {
-        self.read(move |reader| reader.peer_state(&limits)).await
+    /// What a delegate is restored from at this time.
+    pub(super) async fn state(
+        &self,
+        limits: DelegateLimits,
+        now: Timestamp,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.read(move |reader| reader.peer_state(&limits, now)).await
     }
 
     pub(super) async fn task_ended(&self, key: TaskKey) -> Result<Option<TaskEnded>, StoreError> {

@@ -70,7 +70,7 @@ impl Delegate {
     pub(super) fn end_session(&mut self, id: &SessionId, how: HowEnded, moment: &mut Moment) {
         let Some(session) = self.sessions.find(id) else { return };
         let (owner, shown) = (session.owner.clone(), session.claim.shown);
-        for task in session.running.clone() {
+        for task in session.running().clone() {
             let key = TaskKey { owner: owner.clone(), id: task };
             self.cancel_task(&key, "the session was closed", moment);
         }
@@ -84,7 +84,7 @@ impl Delegate {
         if let Some(looking) = self.tasks.take_looking(key) {
             // It never started: there is nothing to stop, and the id is not used up.
             if let Some(session) = self.sessions.find_mut(&looking.started.session) {
-                session.running.remove(&key.id);
+                session.forget_task(&key.id);
             }
             for asker in &looking.askers {
                 self.tasks.stop_waiting(asker.request);
@@ -222,10 +222,13 @@ impl Delegate {
             at: self.now,
         };
         self.record(Record::Ended(Box::new(ended)));
-        for asker in &askers {
+        let Some((last, others)) = askers.split_last() else { return };
+        for asker in others {
             self.tasks.stop_waiting(asker.request);
             self.reply(asker, body.clone(), moment);
         }
+        self.tasks.stop_waiting(last.request);
+        self.reply(last, body, moment);
     }
 }
 

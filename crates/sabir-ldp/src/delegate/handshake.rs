@@ -49,7 +49,7 @@ impl Delegate {
         if let Some(id) = &proposal.resume_session_id {
             return self.resume(id, message, proposal, asker, moment);
         }
-        self.check_session_room(&message.envelope.from)?;
+        self.make_session_room(&message.envelope.from, moment)?;
         let negotiated = negotiate(&proposal.preferred_payload_modes, &self.modes());
         let wanted = message.envelope.session_id.clone();
         let session = wanted.filter(|id| self.sessions.is_unused(id));
@@ -198,13 +198,23 @@ impl Delegate {
         modes
     }
 
-    fn check_session_room(&self, owner: &DelegateId) -> Result<(), Declined> {
+    /// When there is no room, that session makes some which a stranger opened longest ago and never used.
+    fn make_session_room(
+        &mut self,
+        owner: &DelegateId,
+        moment: &mut Moment,
+    ) -> Result<(), Declined> {
         let limits = &self.settings.limits;
-        if self.sessions.len() >= limits.sessions
-            || self.sessions.owned_by(owner) >= limits.sessions_of_one
-        {
-            return Err(Refusal::LimitReached.because("too many sessions are open"));
+        let full = || Refusal::LimitReached.because("too many sessions are open");
+        if self.sessions.owned_by(owner) >= limits.sessions_of_one {
+            return Err(full());
         }
+        if self.sessions.len() < self.share_of(owner, limits.sessions) {
+            return Ok(());
+        }
+        let is_strangers = |owner: &DelegateId| !self.settings.trust.names(owner);
+        let unused = self.sessions.oldest_unused(self.now, is_strangers).ok_or_else(full)?;
+        self.end_session(&unused, HowEnded::Expired, moment);
         Ok(())
     }
 }

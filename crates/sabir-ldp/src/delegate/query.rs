@@ -105,7 +105,7 @@ impl Delegate {
     fn found(&mut self, looking: Looking, ended: &TaskEnded, moment: &mut Moment) {
         let Looking { started, askers, .. } = looking;
         if let Some(session) = self.sessions.find_mut(&started.session) {
-            session.running.remove(&started.key.id);
+            session.forget_task(&started.key.id);
         }
         let task = &started.key.id;
         for asker in &askers {

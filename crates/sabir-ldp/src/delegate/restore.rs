@@ -121,8 +121,8 @@ impl Delegate {
                 records.push(Record::Updated(Box::new(updated)));
             }
         }
-        let mark = self.replay.mark(&self.settings.card.delegate_id);
-        let seen = mark.into_iter().chain(self.replay.records());
+        let marks = self.replay.marks(&self.settings.card.delegate_id);
+        let seen = marks.chain(self.replay.records());
         records
             .extend(seen.map(|replay| Record::Seen(Seen { replay, session: None, at: self.now })));
         records
@@ -153,8 +153,8 @@ impl Delegate {
             // A record that is read twice must not count twice.
             Record::Started(started) if self.tasks.find(&started.key).is_some() => {}
             Record::Started(started) => {
+                self.sessions.begin_task(&started.session, started.key.id.clone());
                 if let Some(session) = self.sessions.find_mut(&started.session) {
-                    session.running.insert(started.key.id.clone());
                     session.touch(started.at);
                 }
                 self.tasks.run(Running::new(*started, Vec::new(), 0));

@@ -27,7 +27,9 @@ pub(super) struct Session {
     /// When the table looks at it next. Not moved on every use: a session that was used is looked at
     /// once too often, and using one costs nothing.
     wakes_at: Timestamp,
-    pub(super) running: BTreeSet<TaskId>,
+    running: BTreeSet<TaskId>,
+    /// When it was opened, while there was no task in it.
+    unused_since: Option<Timestamp>,
     pub(super) history: VecDeque<TaskId>,
     pub(super) spent: Usage,
 }
@@ -70,6 +72,15 @@ impl Session {
             SessionState::Suspended => limits.suspended_ms,
         };
         self.last_used.plus_millis(patience)
+    }
+
+    pub(super) fn running(&self) -> &BTreeSet<TaskId> {
+        &self.running
+    }
+
+    /// A task that was never started is none of it.
+    pub(super) fn forget_task(&mut self, task: &TaskId) {
+        self.running.remove(task);
     }
 
     fn is_over(&self, now: Timestamp, limits: &DelegateLimits) -> bool {
@@ -128,6 +139,8 @@ pub(super) struct Sessions {
     suspended: usize,
     past: HashMap<SessionId, Past>,
     past_order: VecDeque<SessionId>,
+    /// Those without a task so far, by when they were opened.
+    unused: BTreeSet<(Timestamp, SessionId)>,
     wakes: BTreeSet<(Timestamp, SessionId)>,
 }
 
@@ -165,6 +178,7 @@ impl Sessions {
         // A record that is read twice must not count twice.
         self.remove(&opened.session);
         let wakes_at = opened.at.plus_millis(opened.ttl_ms);
+        let unused_since = opened.history.is_empty().then_some(opened.at);
         let session = Session {
             claim: opened.claim(),
             owner: opened.owner,
@@ -178,12 +192,34 @@ impl Sessions {
             last_used: opened.at,
             wakes_at,
             running: BTreeSet::new(),
+            unused_since,
             history: opened.history.into(),
             spent: opened.spent,
         };
+        self.unused.extend(unused_since.map(|since| (since, opened.session.clone())));
         *self.owned.entry(session.owner.clone()).or_default() += 1;
         self.wakes.insert((wakes_at, opened.session.clone()));
         self.open.insert(opened.session, session);
+    }
+
+    /// A task of the session is started.
+    pub(super) fn begin_task(&mut self, id: &SessionId, task: TaskId) {
+        let Some(session) = self.open.get_mut(id) else { return };
+        session.running.insert(task);
+        if let Some(since) = session.unused_since.take() {
+            self.unused.remove(&(since, id.clone()));
+        }
+    }
+
+    /// The session that was opened longest ago, and long enough, and has had no task, of those owners.
+    pub(super) fn oldest_unused(
+        &self,
+        now: Timestamp,
+        is_of: impl Fn(&DelegateId) -> bool,
+    ) -> Option<SessionId> {
+        let old = self.unused.iter().take_while(|(since, _)| since.plus_millis(UNUSED_MS) <= now);
+        let mut ids = old.map(|(_, id)| id);
+        ids.find(|id| self.open.get(*id).is_some_and(|session| is_of(&session.owner))).cloned()
     }
 
     pub(super) fn suspend(&mut self, id: &SessionId, now: Timestamp, limits: &DelegateLimits) {
@@ -281,6 +317,9 @@ impl Sessions {
     fn remove(&mut self, id: &SessionId) -> Option<Session> {
         let session = self.open.remove(id)?;
         self.wakes.remove(&(session.wakes_at, id.clone()));
+        if let Some(since) = session.unused_since {
+            self.unused.remove(&(since, id.clone()));
+        }
         if session.state == SessionState::Suspended {
             self.suspended -= 1;
         }
@@ -293,6 +332,9 @@ impl Sessions {
         Some(session)
     }
 }
+
+/// Who opens a session uses it within this time, or lets others have its place.
+const UNUSED_MS: u64 = 10_000;
 
 /// A session whose task runs beyond its time is looked at this often.
 const LOOK_AGAIN_MS: u64 = 1_000;

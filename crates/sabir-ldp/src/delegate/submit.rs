@@ -49,8 +49,8 @@ impl Delegate {
         let longest = self.now.plus_millis(limits.task_ms);
         let agreed = submission.contract.as_ref().and_then(|contract| contract.deadline.as_ref());
         let deadline = agreed.map_or(longest, |deadline| deadline.at.min(longest));
-        let Some(session) = self.sessions.find_mut(&session_id) else { return Ok(()) };
-        session.running.insert(key.id.clone());
+        self.sessions.begin_task(&session_id, key.id.clone());
+        let Some(session) = self.sessions.find(&session_id) else { return Ok(()) };
         let Claim { authentication, shown } = asker.proof.claim();
         let started = TaskStarted {
             key: key.clone(),
@@ -204,10 +204,10 @@ impl Delegate {
             return Err(Refusal::ContractViolated.because(error));
         }
         let (all, own) = (self.tasks.running(), self.tasks.running_of(owner));
-        if all.tasks >= limits.running || own.tasks >= limits.running_of_one {
+        if all.tasks >= self.share_of(owner, limits.running) || own.tasks >= limits.running_of_one {
             return Err(Refusal::LimitReached.because("too many tasks run already"));
         }
-        if all.bytes.saturating_add(weight) > limits.running_bytes
+        if all.bytes.saturating_add(weight) > self.share_of(owner, limits.running_bytes)
             || own.bytes.saturating_add(weight) > limits.running_bytes_of_one
         {
             let error = "the tasks that run already hold too much input";

@@ -213,6 +213,70 @@ fn an_attestation_is_signed_and_kept() {
     assert_eq!(kept, 1);
 }
 
+/// LD-M54: strangers come under any number of ids, and leave some room.
+#[test]
+fn strangers_leave_room_for_those_who_are_named() {
+    let limits = DelegateLimits { sessions: 8, running: 8, ..DelegateLimits::default() };
+    let mut node = Node::with(limits);
+    for number in 0..7 {
+        let (stranger, session) = (format!("ldp:delegate:s-{number}"), format!("s-{number}"));
+        assert_eq!(node.open(&stranger, &session, json!({}))["type"], "SESSION_ACCEPT");
+        let task = json!({ "type": "TASK_SUBMIT", "task_id": "t", "skill": "sum", "input": "x" });
+        let submit = node.message(&stranger, &session, task);
+        node.post(&submit);
+    }
+    assert_eq!(node.started.len(), 7);
+    node.now += 60_000;
+    assert_eq!(code(&node.open("ldp:delegate:s-7", "s-7", json!({}))), "LIMIT_REACHED");
+    let named = |node: &mut Node, session: &str, body: Value| {
+        let message = node.message(FRIEND, session, body);
+        node.post(&signed(&message, Signer::Reference(&secret())))
+    };
+    let propose = json!({ "type": "SESSION_PROPOSE", "config": {} });
+    let opened = named(&mut node, "named", propose.clone());
+    assert_eq!(node.answer(opened)["type"], "SESSION_ACCEPT");
+    let more = json!({ "type": "TASK_SUBMIT", "task_id": "more", "skill": "sum", "input": "x" });
+    let of_stranger = node.message("ldp:delegate:s-0", "s-0", more.clone());
+    assert_eq!(code(&node.ask(&of_stranger)), "LIMIT_REACHED");
+    let running = named(&mut node, "named", more);
+    assert!(node.is_waiting(running));
+    let second = named(&mut node, "second", propose);
+    assert_eq!(code(&node.answer(second)), "LIMIT_REACHED");
+}
+
+/// LD-M55
+#[test]
+fn a_session_that_nobody_used_makes_room() {
+    let mut node = Node::with(DelegateLimits { sessions: 8, ..DelegateLimits::default() });
+    for number in 0..7 {
+        let stranger = format!("ldp:delegate:s-{number}");
+        assert_eq!(node.open(&stranger, &stranger, json!({}))["type"], "SESSION_ACCEPT");
+        node.now += 1_000;
+    }
+    // They may be about to use it.
+    assert_eq!(code(&node.open(CALLER, "mine", json!({}))), "LIMIT_REACHED");
+    node.now += 3_000;
+    for restarts in [false, true] {
+        if restarts {
+            node = node.restart();
+        }
+        let session = format!("mine-{restarts}");
+        assert_eq!(node.open(CALLER, &session, json!({}))["type"], "SESSION_ACCEPT");
+        node.submit(&session, &session, json!("x"));
+        node.now += 1_000;
+    }
+    for number in 0..3 {
+        let stranger = format!("ldp:delegate:s-{number}");
+        let closed = close(&mut node, &stranger, &stranger, false);
+        if number < 2 {
+            assert_eq!(code(&closed), "SESSION_EXPIRED");
+        } else {
+            assert_eq!(closed["type"], "SESSION_CLOSE");
+        }
+    }
+    assert_eq!(node.delegate.sessions(), 6);
+}
+
 /// LD-M3
 #[test]
 fn sessions_have_a_limit() {

@@ -140,13 +140,48 @@ fn a_clock_that_is_set_back_brings_nothing_back() {
     assert_eq!(window.len(), 1);
     let replayed = admit(&mut window, "x", "1", NOON, NOON);
     assert_eq!(refusal(replayed), Some(Refusal::TimestampOutOfWindow));
-    let mut window = ReplayWindow::restore(
-        ReplayLimits::default(),
-        window.records().collect::<Vec<_>>(),
-        Timestamp::from_millis(later),
-    );
+    let later = Timestamp::from_millis(later);
+    let mut window = ReplayWindow::restore(ReplayLimits::default(), kept(&window), later);
     let replayed = admit(&mut window, "x", "1", NOON, NOON);
     assert_eq!(refusal(replayed), Some(Refusal::TimestampOutOfWindow));
+}
+
+/// What a restart is given.
+fn kept(window: &ReplayWindow) -> Vec<ReplayRecord> {
+    window.marks(&DelegateId::new("node").unwrap()).chain(window.records()).collect()
+}
+
+/// LD-S17: messages come for an hour while the clock is a day ahead. Once it is right, what is new
+/// passes, and when that day comes, what came then does not pass again.
+#[test]
+fn a_clock_that_was_ahead_keeps_nobody_out() {
+    const DAY: u64 = 24 * 60 * MINUTE;
+    let mut window = ReplayWindow::new(ReplayLimits::default());
+    admit(&mut window, "x", "before", NOON, NOON).unwrap();
+    for minute in 0..60 {
+        let ahead = NOON + DAY + minute * MINUTE;
+        admit(&mut window, "x", &format!("ahead-{minute}"), ahead, ahead).unwrap();
+    }
+    for restarts in [false, true] {
+        let now = NOON + 2 * MINUTE;
+        if restarts {
+            let limits = ReplayLimits::default();
+            window = ReplayWindow::restore(limits, kept(&window), Timestamp::from_millis(now));
+        }
+        let new = format!("new-{restarts}");
+        assert_eq!(refusal(admit(&mut window, "x", &new, now, now)), None, "{restarts}");
+        let again = admit(&mut window, "x", "before", NOON, now);
+        assert_eq!(
+            again.unwrap_err().to_string(),
+            "the message is from 2027-01-15T08:00:00.000Z: this node's clock was past it before, so \
+             that it may be a second copy"
+        );
+    }
+    for minute in 0..60 {
+        let then = NOON + DAY + minute * MINUTE;
+        let again = admit(&mut window, "x", &format!("ahead-{minute}"), then, then);
+        assert!(again.is_err(), "{minute}");
+    }
 }
 
 /// An id, the time that the message gives, how the clock moves before it comes, and whether the node
@@ -173,8 +208,7 @@ proptest! {
         for (id, sent, step, restarts) in arrivals {
             now = now.saturating_add_signed(step);
             if restarts {
-                let mark = window.mark(&DelegateId::new("node").unwrap());
-                let records: Vec<_> = mark.into_iter().chain(window.records()).collect();
+                let records = kept(&window);
                 window = ReplayWindow::restore(limits, records, Timestamp::from_millis(now));
             }
             let sender = if id < 3 { "x" } else { "y" };

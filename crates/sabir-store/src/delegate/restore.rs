@@ -20,19 +20,23 @@ use crate::tables::shown_column;
 impl Reader {
     /// Records from which `sabir_ldp::Delegate::restore` makes the delegate that wrote the journal, in
     /// the order of a snapshot: sessions that ended lately, open sessions with their keys, finished
-    /// tasks, running tasks, and the ids of messages that could still pass.
+    /// tasks, running tasks, and the ids of messages that could still pass at `now`.
     ///
     /// # Errors
     ///
     /// [`StoreError::Tampered`] when an entry is not what was written; when the file cannot be read.
-    pub fn peer_state(&self, limits: &DelegateLimits) -> Result<Vec<Record>, StoreError> {
+    pub fn peer_state(
+        &self,
+        limits: &DelegateLimits,
+        now: Timestamp,
+    ) -> Result<Vec<Record>, StoreError> {
         self.of_peers(|rows| {
             let mut records = Vec::new();
             past_sessions(rows, limits, &mut records)?;
             open_sessions(rows, limits, &mut records)?;
             ended_tasks(rows, limits, &mut records)?;
             running_tasks(rows, &mut records)?;
-            seen_messages(rows, &mut records)?;
+            seen_messages(rows, now, &mut records)?;
             Ok(records)
         })
     }
@@ -205,17 +209,48 @@ struct Glance {
     at: Option<Timestamp>,
 }
 
-fn seen_messages(rows: &Rows<'_>, records: &mut Vec<Record>) -> Result<(), Broken> {
+fn seen_messages(rows: &Rows<'_>, now: Timestamp, records: &mut Vec<Record>) -> Result<(), Broken> {
     let sql = "SELECT max(last_ms), max(forgotten_ms), min(first_seq) FROM peer_seen";
     let found: (Option<i64>, Option<i64>, Option<i64>) = rows
         .connection
         .prepare_cached(sql)?
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let (Some(last), Some(forgotten), Some(first)) = found else { return Ok(()) };
-    // What is left out below stays out, even if the clock was set back since.
-    let mut forgotten = Timestamp::from_millis(from_sql(forgotten));
     let last = Timestamp::from_millis(from_sql(last));
-    let before = head_at(rows.connection, rows.genesis, from_sql(first).saturating_sub(1))?;
+    let mut seen = Vec::new();
+    let mut forgotten = Timestamp::from_millis(from_sql(forgotten)).max(seen_from(
+        rows,
+        from_sql(first).saturating_sub(1),
+        last,
+        &mut seen,
+    )?);
+    if forgotten > now.plus_millis(AHEAD_MS) {
+        // The clock was ahead and was set back: a mark would keep out all that is new until it is there
+        // again. So every id is looked for that could pass from now on.
+        seen.clear();
+        forgotten = seen_from(rows, 0, now, &mut seen)?;
+    }
+    records.append(&mut seen);
+    // What was left out stays out, even if the clock is set back.
+    if forgotten > Timestamp::default()
+        && let Ok(sender) = DelegateId::new(NOBODY)
+    {
+        let replay = ReplayRecord { sender, digest: String::new(), forget_at: forgotten };
+        records.push(Record::Seen(Seen { replay, session: None, at: last }));
+    }
+    Ok(())
+}
+
+/// The messages in entries after the one numbered `after` that could pass at `time`, and until when those
+/// could at most that are left out.
+fn seen_from(
+    rows: &Rows<'_>,
+    after: u64,
+    time: Timestamp,
+    records: &mut Vec<Record>,
+) -> Result<Timestamp, Broken> {
+    let mut forgotten = Timestamp::default();
+    let before = head_at(rows.connection, rows.genesis, after)?;
     walk(rows.connection, before, |columns| {
         let (place, row) = columns.read()?;
         if row.kind != Kind::Peer {
@@ -225,7 +260,7 @@ fn seen_messages(rows: &Rows<'_>, records: &mut Vec<Record>) -> Result<(), Broke
         let glances: Vec<Glance> = serde_json::from_str(&row.body).map_err(|_| unreadable)?;
         for Glance { replay, at } in glances {
             let (Some(replay), Some(at)) = (replay, at) else { continue };
-            if replay.forget_at > last {
+            if replay.forget_at > time {
                 // The session that it used knows of it already.
                 records.push(Record::Seen(Seen { replay, session: None, at }));
             } else {
@@ -234,14 +269,12 @@ fn seen_messages(rows: &Rows<'_>, records: &mut Vec<Record>) -> Result<(), Broke
         }
         Ok(())
     })?;
-    if forgotten > Timestamp::default()
-        && let Ok(sender) = DelegateId::new(NOBODY)
-    {
-        let replay = ReplayRecord { sender, digest: String::new(), forget_at: forgotten };
-        records.push(Record::Seen(Seen { replay, session: None, at: last }));
-    }
-    Ok(())
+    Ok(forgotten)
 }
+
+/// How far a clock may be set back before every entry is read once more. What is new passes for longer
+/// than that.
+const AHEAD_MS: u64 = 60_000;
 
 /// Under whose name a mark stands, which is of nobody.
 const NOBODY: &str = "ldp:delegate:nobody";

@@ -48,6 +48,11 @@ pub(crate) fn key(task: &str) -> TaskKey {
     serde_json::from_value(json!({ "owner": CALLER, "id": task })).unwrap()
 }
 
+/// When a test begins.
+pub(crate) fn start() -> Timestamp {
+    Timestamp::from_millis(START)
+}
+
 pub(crate) fn restored(limits: &DelegateLimits, records: Vec<Record>, now: u64) -> Delegate {
     let mut moment = Moment::new(Timestamp::from_millis(now), [1; 32]);
     Delegate::restore(settings(limits), records, &mut moment)
@@ -117,7 +122,7 @@ impl Node {
     /// `name` makes the ids of its messages its own.
     pub(crate) fn with(home: &Path, limits: DelegateLimits, name: &str) -> Self {
         let store = Store::open(home).unwrap();
-        let records = store.reader().unwrap().peer_state(&limits).unwrap();
+        let records = store.reader().unwrap().peer_state(&limits, start()).unwrap();
         let mut node = Self {
             delegate: restored(&limits, records.clone(), START),
             store,

@@ -6,7 +6,7 @@ use sabir_ldp::{DelegateLimits, Record};
 use sabir_store::{Batch, Entry, PeerEntry, Scope, Store, StoreError, Tampered};
 use serde_json::{Value, json};
 
-use crate::delegate_node::{Keys, Node, START, keys_of};
+use crate::delegate_node::{Keys, Node, START, keys_of, start};
 use crate::sample::{batch, facts, home, item, reader, unguarded};
 
 /// QP-J15
@@ -74,11 +74,14 @@ fn keys_are_in_no_journal_and_go_with_their_session() {
     for line in reader.journal(Scope::All, 0, 100).unwrap() {
         assert!(texts.iter().all(|text| !line.body.contains(text.as_str())), "{}", line.body);
     }
-    let kept = serde_json::to_string(&reader.peer_state(&node.limits).unwrap()).unwrap();
+    let kept = serde_json::to_string(&reader.peer_state(&node.limits, start()).unwrap()).unwrap();
     assert_eq!(texts.clone().map(|text| kept.contains(&text)), [true, false, true]);
     // Making the tables again does not cost anybody the keys.
     node.store.rebuild().unwrap();
-    assert_eq!(serde_json::to_string(&reader.peer_state(&node.limits).unwrap()).unwrap(), kept);
+    assert_eq!(
+        serde_json::to_string(&reader.peer_state(&node.limits, start()).unwrap()).unwrap(),
+        kept
+    );
     drop(reader);
     let mut node = node.reopen();
     assert!(is_in_a_file(home.path(), &texts[0]));
@@ -142,7 +145,7 @@ fn a_changed_table_is_found_and_made_again() {
     ] {
         let home = home();
         let limits = filled(home.path());
-        let before = reader(home.path()).peer_state(&limits).unwrap();
+        let before = reader(home.path()).peer_state(&limits, start()).unwrap();
         assert!(unguarded(home.path()).execute(change, []).unwrap() > 0, "{change}");
         let found = reader(home.path()).verify();
         assert!(matches!(found, Err(StoreError::Tampered(_))), "{change}: {found:?}");
@@ -150,7 +153,7 @@ fn a_changed_table_is_found_and_made_again() {
         store.rebuild().unwrap();
         let reader = store.reader().unwrap();
         reader.verify().unwrap();
-        assert_eq!(reader.peer_state(&limits).unwrap(), before, "{change}");
+        assert_eq!(reader.peer_state(&limits, start()).unwrap(), before, "{change}");
     }
 }
 
@@ -162,7 +165,7 @@ fn a_changed_entry_is_not_restored_from() {
     unguarded(home.path())
         .execute("UPDATE journal SET body = replace(body, 'caller', 'friend') WHERE seq = 1", [])
         .unwrap();
-    let error = reader(home.path()).peer_state(&limits).unwrap_err();
+    let error = reader(home.path()).peer_state(&limits, start()).unwrap_err();
     let StoreError::Tampered(Tampered { seq, .. }) = error else { panic!("{error}") };
     assert_eq!(seq, 1);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use sabir_store::{Reader, Scope, Store, StoreError, genesis_hash};
 
-use crate::delegate_node::{Node, finish_many, key};
+use crate::delegate_node::{Node, finish_many, key, start};
 use crate::sample::{batch, filled, home, item, reader, session, two_sessions};
 
 /// A store as the program of version `version` left it: its tables, and what [`filled`] writes.
@@ -83,12 +83,12 @@ fn a_delegate_of_an_older_program_is_read_before_and_after_it_is_migrated() {
     for version in [3, 4] {
         let home = home();
         let limits = crate::delegate_rows::filled(home.path());
-        let state = reader(home.path()).peer_state(&limits).unwrap();
+        let state = reader(home.path()).peer_state(&limits, start()).unwrap();
         let newest = schema(home.path());
         make_old(home.path(), version);
         assert_ne!(schema(home.path()), newest);
         let look = || {
-            assert_eq!(reader(home.path()).peer_state(&limits).unwrap(), state);
+            assert_eq!(reader(home.path()).peer_state(&limits, start()).unwrap(), state);
             let ended = |id| reader(home.path()).peer_task_ended(&key(id)).unwrap();
             assert!(ended("t-1").is_some() && ended("t-2").is_some() && ended("t-3").is_none());
             reader(home.path()).verify().unwrap();
