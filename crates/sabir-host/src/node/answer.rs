@@ -7,6 +7,8 @@ use sabir_ldp::{
     Severity, SigningKey, TaskId, TaskKey, TaskUpdated, Trust, Update,
 };
 
+use super::notary::Expected;
+
 /// An answer that is not signed yet.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -14,6 +16,8 @@ pub(super) struct Answer {
     pub(super) seal: Seal,
     /// The message was not obeyed: the answer says nothing of any task.
     pub(super) is_refused: bool,
+    /// That it is about to be signed.
+    pub(super) expected: Option<Expected>,
 }
 
 /// How somebody is spoken to.

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 use std::time::Duration;
 
 use sabir_ldp::{
-    DelegateInput, IdentityCard, Moment, RequestId, SigningKey, SkillName, StopReason, TaskEvent,
-    TaskKey, TaskOrder, Timestamp, Trust,
+    Body, DelegateInput, IdentityCard, Moment, RequestId, SigningKey, SkillName, StopReason,
+    TaskEvent, TaskKey, TaskOrder, Timestamp, Trust,
 };
 use sabir_store::{Batch, StoreError};
 use tokio::runtime::Handle;
@@ -341,7 +341,12 @@ impl Core {
     fn perform(self: &Arc<Self>, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Reply(reply, answer) => drop(reply.send(*answer)),
+                Effect::Reply(reply, mut answer) => {
+                    if matches!(answer.envelope.body, Body::TaskResult(_)) {
+                        answer.expected = Some(self.notary.expect());
+                    }
+                    drop(reply.send(*answer));
+                }
                 Effect::Admit(admitted) => drop(admitted.send(())),
                 Effect::Start(order, trace) => self.begin(*order, trace),
                 Effect::Stop(key, why) => {

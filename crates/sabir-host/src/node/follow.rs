@@ -142,7 +142,11 @@ impl Follower {
         };
         self.is_behind = self.trail.is_some() && answer.as_ref().is_some_and(is_about_task);
         self.end = Some(match answer {
-            Some(answer) => End::Answered(answer),
+            Some(mut answer) => {
+                // Updates come first, and nobody waits with a signature for those.
+                answer.expected = None;
+                End::Answered(answer)
+            }
             None => End::Closed,
         });
     }

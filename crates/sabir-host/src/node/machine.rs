@@ -147,7 +147,7 @@ impl Machine {
                 DelegateOutput::Reply { request, envelope, seal } => {
                     // Who has hung up is not answered.
                     if let Some(waiter) = self.waiting.remove(&request) {
-                        let answer = Answer { envelope, seal, is_refused };
+                        let answer = Answer { envelope, seal, is_refused, expected: None };
                         turn.effects.push(Effect::Reply(waiter.reply, Box::new(answer)));
                     }
                 }

@@ -21,14 +21,31 @@ struct Desk {
 struct Waiting {
     records: Vec<UnsignedRecord>,
     askers: Vec<oneshot::Sender<RecordSignature>>,
+    /// Who is about to come.
+    expected: usize,
 }
+
+/// Somebody who is about to come with a record, or does not come after all when this is dropped.
+#[derive(Debug)]
+pub(super) struct Expected(Arc<Desk>);
 
 impl Notary {
     pub(super) fn new(key: SigningKey) -> Self {
         Self(Arc::new(Desk { key, waiting: Mutex::default() }))
     }
 
-    pub(super) async fn sign(&self, record: UnsignedRecord) -> Option<RecordSignature> {
+    /// What is written to disk together is answered together. Who comes first waits for those that are
+    /// expected, and not for long: somebody may be held up.
+    pub(super) fn expect(&self) -> Expected {
+        self.0.waiting().expected += 1;
+        Expected(Arc::clone(&self.0))
+    }
+
+    pub(super) async fn sign(
+        &self,
+        record: UnsignedRecord,
+        expected: Option<Expected>,
+    ) -> Option<RecordSignature> {
         let (asker, signature) = oneshot::channel();
         let is_first = {
             let mut waiting = self.0.waiting();
@@ -36,12 +53,18 @@ impl Notary {
             waiting.askers.push(asker);
             waiting.askers.len() == 1
         };
-        if is_first {
+        // The last that was expected signs for all.
+        drop(expected);
+        if is_first && !self.0.is_done() {
             // A task of its own: who came first may leave, or be left alone, and the others wait.
             let desk = Arc::clone(&self.0);
             tokio::spawn(async move {
-                // What is written to disk together is answered together: more are about to come.
-                tokio::task::yield_now().await;
+                for _ in 0..ROUNDS {
+                    tokio::task::yield_now().await;
+                    if desk.is_done() {
+                        return;
+                    }
+                }
                 desk.sign_all();
             });
         }
@@ -49,9 +72,29 @@ impl Notary {
     }
 }
 
+impl Drop for Expected {
+    fn drop(&mut self) {
+        let is_last = {
+            let mut waiting = self.0.waiting();
+            waiting.expected -= 1;
+            waiting.expected == 0 && !waiting.askers.is_empty()
+        };
+        if is_last {
+            self.0.sign_all();
+        }
+    }
+}
+
 impl Desk {
+    fn is_done(&self) -> bool {
+        self.waiting().askers.is_empty()
+    }
+
     fn sign_all(&self) {
-        let Waiting { records, askers } = std::mem::take(&mut *self.waiting());
+        let (records, askers) = {
+            let mut waiting = self.waiting();
+            (std::mem::take(&mut waiting.records), std::mem::take(&mut waiting.askers))
+        };
         let signatures = sign_records(&records, &self.key);
         for (asker, signature) in askers.into_iter().zip(signatures) {
             // Who is gone needs none.
@@ -63,6 +106,9 @@ impl Desk {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// How often everything else that is ready gets its turn before those are left out who did not come.
+const ROUNDS: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -109,7 +155,7 @@ mod tests {
         let outcomes: Vec<Outcome> = names.iter().map(|name| outcome(name)).collect();
         let signing = outcomes.iter().map(|outcome| {
             let record = UnsignedRecord::of(outcome).unwrap();
-            notary.sign(record)
+            notary.sign(record, None)
         });
         let signatures: Vec<RecordSignature> =
             join_all(signing).await.into_iter().map(Option::unwrap).collect();
@@ -118,7 +164,7 @@ mod tests {
             assert_eq!(signer(outcome, signature), public);
         }
         let alone = outcome("alone");
-        let signature = notary.sign(UnsignedRecord::of(&alone).unwrap()).await.unwrap();
+        let signature = notary.sign(UnsignedRecord::of(&alone).unwrap(), None).await.unwrap();
         assert!(signature.path.is_empty());
         assert_eq!(signer(alone, signature), public);
     }
@@ -127,9 +173,9 @@ mod tests {
     async fn who_is_left_alone_leaves_nobody_behind() {
         let (notary, public) = notary();
         let (gone, stays) = (outcome("gone"), outcome("stays"));
-        let mut first = Box::pin(notary.sign(UnsignedRecord::of(&gone).unwrap()));
+        let mut first = Box::pin(notary.sign(UnsignedRecord::of(&gone).unwrap(), None));
         assert!(poll_immediate(&mut first).await.is_none());
-        let mut second = Box::pin(notary.sign(UnsignedRecord::of(&stays).unwrap()));
+        let mut second = Box::pin(notary.sign(UnsignedRecord::of(&stays).unwrap(), None));
         assert!(poll_immediate(&mut second).await.is_none());
         // The first is not looked at again.
         assert_eq!(signer(stays, second.await.unwrap()), public);

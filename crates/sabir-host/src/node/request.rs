@@ -238,7 +238,7 @@ impl Request {
         if let Body::TaskResult(outcome) = &mut answer.envelope.body {
             // A number that has no canonical form leaves a record unsigned: it is still told.
             outcome.provenance.signature = match UnsignedRecord::of(outcome) {
-                Ok(record) => self.core.notary.sign(record).await,
+                Ok(record) => self.core.notary.sign(record, answer.expected.take()).await,
                 Err(_) => None,
             };
         }
