@@ -33,23 +33,73 @@ use load::Load;
 pub(crate) struct Delegates {
     connections: usize,
     rows: Vec<Row>,
-    open_sessions: usize,
+    /// Tasks that share a transaction of the journal.
+    rows_per_commit: f64,
+    sessions: Option<Sessions>,
+}
+
+/// Sessions that are open and do nothing.
+#[derive(Serialize)]
+struct Sessions {
+    count: usize,
     /// Bytes that the process grew by for each.
     bytes_each: f64,
 }
 
-/// One kind of round trip: the middle of several rounds.
+/// One kind of round trip.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Echo,
+    Session,
+    Identity,
+}
+
+/// What a kind took: the middle of several rounds.
 #[derive(Serialize)]
 struct Row {
     name: &'static str,
     per_second: f64,
     p50_us: f64,
     p99_us: f64,
+    /// What a round trip costs in computing, on both sides.
+    cpu_us: f64,
 }
 
-/// The journal lies beside the report: the folder for temporary files is often in memory.
-pub(crate) fn measure(beside: &Path, effort: Effort) -> anyhow::Result<Delegates> {
-    let (connections, each, rounds, open_sessions) = match effort {
+impl Kind {
+    const ALL: [Self; 3] = [Self::Echo, Self::Session, Self::Identity];
+
+    pub(crate) fn named(name: &str) -> anyhow::Result<Self> {
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        found.with_context(|| {
+            let names = Self::ALL.map(|kind| format!("{:?}", kind.name())).join(", ");
+            format!("no kind of round trip is called {name:?}; there are {names}")
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Echo => "bare echo",
+            Self::Session => "session key",
+            Self::Identity => "Ed25519",
+        }
+    }
+
+    fn means(self) -> Means {
+        match self {
+            Self::Echo | Self::Session => Means::Session,
+            Self::Identity => Means::Identity,
+        }
+    }
+}
+
+/// Everything, or one kind alone, so that a profile shows nothing else. The journal lies beside the
+/// report: the folder for temporary files is often in memory.
+pub(crate) fn measure(
+    beside: &Path,
+    effort: Effort,
+    only: Option<Kind>,
+) -> anyhow::Result<Delegates> {
+    let (connections, each, rounds, count) = match effort {
         Effort::Quick => (2, 5, 1, 10),
         Effort::Full => (64, 400, 5, 10_000),
     };
@@ -57,10 +107,16 @@ pub(crate) fn measure(beside: &Path, effort: Effort) -> anyhow::Result<Delegates
     let home = || tempfile::tempdir_in(folder).context("cannot make a folder for the node");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // First of all: memory that was used and given back would hide what the sessions take.
-    let bytes_each = runtime.block_on(weigh_sessions(home()?.path(), open_sessions))?;
+    let sessions = match only {
+        Some(_) => None,
+        None => {
+            let bytes_each = runtime.block_on(weigh_sessions(home()?.path(), count))?;
+            Some(Sessions { count, bytes_each })
+        }
+    };
     let home = home()?;
     let stop = CancellationToken::new();
-    let (node, address) = runtime.block_on(serve_node(home.path(), stop.clone()))?;
+    let (node, address, store) = runtime.block_on(serve_node(home.path(), stop.clone()))?;
     let echo = runtime.block_on(serve_echo(stop.clone()))?;
     let key = SigningKey::from_seed(&NODE_SEED).public_key();
     let callers: anyhow::Result<Vec<Caller>> = (0..connections)
@@ -68,33 +124,35 @@ pub(crate) fn measure(beside: &Path, effort: Effort) -> anyhow::Result<Delegates
         .collect();
     let mut callers = callers?;
 
-    let mut kinds: [(&'static str, Vec<Load>); 3] =
-        [("bare echo", vec![]), ("session key", vec![]), ("Ed25519", vec![])];
+    let wanted = Kind::ALL.into_iter().filter(|kind| only.is_none_or(|it| it == *kind));
+    let mut loads: Vec<(Kind, Vec<Load>)> = wanted.map(|kind| (kind, Vec::new())).collect();
     for _ in 0..rounds {
-        let ask = |means, at, path, callers: &mut Vec<Caller>| {
-            let texts = callers.iter_mut().map(|caller| caller.tasks(each, means));
+        for (kind, loads) in &mut loads {
+            let (at, path, expected) = match kind {
+                Kind::Echo => (echo, "/echo", "TASK_SUBMIT"),
+                Kind::Session | Kind::Identity => (address, "/ldp/messages", "TASK_RESULT"),
+            };
+            let texts = callers.iter_mut().map(|caller| caller.tasks(each, kind.means()));
             let texts: anyhow::Result<Vec<Vec<String>>> = texts.collect();
             let requests = texts?
                 .into_iter()
                 .map(|texts| texts.iter().map(|text| load::request(path, at, text)).collect());
-            let expected = if at == echo { "TASK_SUBMIT" } else { "TASK_RESULT" };
-            load::run(at, requests.collect(), expected)
-        };
-        kinds[0].1.push(ask(Means::Session, echo, "/echo", &mut callers)?);
-        kinds[1].1.push(ask(Means::Session, address, "/ldp/messages", &mut callers)?);
-        kinds[2].1.push(ask(Means::Identity, address, "/ldp/messages", &mut callers)?);
+            loads.push(load::run(at, requests.collect(), expected)?);
+        }
     }
-    let rows = kinds.iter().map(|(name, loads)| Row::of(name, loads)).collect();
+    let rows = loads.iter().map(|(kind, loads)| Row::of(kind.name(), loads)).collect();
 
+    let counts = store.counts();
+    let rows_per_commit = counts.rows as f64 / counts.commits as f64;
     stop.cancel();
     runtime.block_on(node.stop());
-    Ok(Delegates { connections, rows, open_sessions, bytes_each })
+    Ok(Delegates { connections, rows, rows_per_commit, sessions })
 }
 
 /// What a node grows by for each session that is open. Who opened it goes away.
 async fn weigh_sessions(home: &Path, count: usize) -> anyhow::Result<f64> {
     let stop = CancellationToken::new();
-    let (node, _) = serve_node(home, stop.clone()).await?;
+    let (node, _, _) = serve_node(home, stop.clone()).await?;
     let key = SigningKey::from_seed(&NODE_SEED).public_key();
     let open = async |from: usize, to: usize| -> anyhow::Result<()> {
         for first in (from..to).step_by(AT_ONCE) {
@@ -128,6 +186,7 @@ impl Row {
             per_second: of_loads(&Load::per_second),
             p50_us: of_loads(&micros(50)),
             p99_us: of_loads(&micros(99)),
+            cpu_us: of_loads(&|load| load.computed_each().as_secs_f64() * 1e6),
         }
     }
 }
@@ -138,24 +197,30 @@ impl Delegates {
         let title = format!("tasks on {} connections", self.connections);
         let _ = writeln!(
             out,
-            "\n{title:<34}{:>12}{:>12}{:>12}{:>12}",
-            "per second", "p50 us", "p99 us", "x echo"
+            "\n{title:<34}{:>12}{:>12}{:>12}{:>12}{:>12}",
+            "per second", "p50 us", "p99 us", "cpu us", "x echo"
         );
-        let floor = self.rows.first().map_or(f64::NAN, |row| row.per_second);
-        for Row { name, per_second, p50_us, p99_us } in &self.rows {
+        let floor = self.rows.iter().find(|row| row.name == Kind::Echo.name());
+        let floor = floor.map_or(f64::NAN, |row| row.per_second);
+        for Row { name, per_second, p50_us, p99_us, cpu_us } in &self.rows {
             let ratio = per_second / floor;
             let _ = writeln!(
                 out,
-                "{name:<34}{per_second:>12.0}{p50_us:>12.0}{p99_us:>12.0}{ratio:>12.2}"
+                "{name:<34}{per_second:>12.0}{p50_us:>12.0}{p99_us:>12.0}{cpu_us:>12.1}{ratio:>12.2}"
             );
         }
-        let (sessions, kib) = (self.open_sessions, self.bytes_each / 1024.0);
-        let _ = writeln!(out, "{sessions} open sessions: {kib:.1} KiB each");
+        let _ = writeln!(out, "{:.1} rows to a commit of the journal", self.rows_per_commit);
+        if let Some(Sessions { count, bytes_each }) = &self.sessions {
+            let _ = writeln!(out, "{count} open sessions: {:.1} KiB each", bytes_each / 1024.0);
+        }
         out
     }
 }
 
-async fn serve_node(home: &Path, stop: CancellationToken) -> anyhow::Result<(Node, SocketAddr)> {
+async fn serve_node(
+    home: &Path,
+    stop: CancellationToken,
+) -> anyhow::Result<(Node, SocketAddr, Store)> {
     let config = format!(
         "[node]\ndelegate_id = {NODE:?}\n[[skills]]\nname = {SKILL:?}\nbuiltin = \"echo\"\n"
     );
@@ -176,9 +241,9 @@ async fn serve_node(home: &Path, stop: CancellationToken) -> anyhow::Result<(Nod
     };
     let settings = config.settings(&kit, &surroundings, &|_| None)?;
     let (store, peers) = (Store::open(home)?, Peers::open(home)?);
-    let node = Node::start(settings, store, peers, key).await?;
+    let node = Node::start(settings, store.clone(), peers, key).await?;
     tokio::spawn(server.serve(node.clone().into(), stop));
-    Ok((node, address))
+    Ok((node, address, store))
 }
 
 /// A message, as a program has it that knows its form and checks nothing.

@@ -39,7 +39,8 @@ const HELP: &str = "\
 Measures Sabir beside its peers and prints a table.
 
 Usage: sabir-bench [--quick] [--json FILE]
-       sabir-bench streams|journal|sessions|capture|library|citations|routing|delegates [--quick] [--json FILE]
+       sabir-bench streams|journal|sessions|capture|library|citations|routing [--quick] [--json FILE]
+       sabir-bench delegates [--only KIND] [--quick] [--json FILE]
        sabir-bench node [--seconds N] [--program FILE] [--quick] [--json FILE]
        sabir-bench tokens [--check] [--json FILE]
 
@@ -54,6 +55,8 @@ Usage: sabir-bench [--quick] [--json FILE]
   citations    measures the citation verifier
   routing      measures the choice among 100,000 cards
   delegates    measures tasks that a node does for many callers, and 10,000 open sessions
+    --only KIND      one kind of round trip and nothing else, to be looked at with a profiler:
+                     \"bare echo\", \"session key\" or \"Ed25519\"
   node         puts a node under load for a minute, which all others leave out, and fails when an
                event is lost, an answer is an error, or memory grows
     --seconds N      for how long
@@ -81,14 +84,17 @@ fn main() -> ExitCode {
 
 fn run() -> anyhow::Result<()> {
     let (mut effort, mut json, mut part) = (Effort::Full, None, None);
-    let mut wishes = node::Wishes::default();
+    let mut wishes = Wishes::default();
     let mut parser = Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Arg::Long("quick") => effort = Effort::Quick,
             Arg::Long("json") => json = Some(PathBuf::from(parser.value()?)),
-            Arg::Long("seconds") => wishes.seconds = Some(parser.value()?.parse()?),
-            Arg::Long("program") => wishes.program = Some(PathBuf::from(parser.value()?)),
+            Arg::Long("seconds") => wishes.node.seconds = Some(parser.value()?.parse()?),
+            Arg::Long("program") => wishes.node.program = Some(PathBuf::from(parser.value()?)),
+            Arg::Long("only") => {
+                wishes.only = Some(delegates::Kind::named(&parser.value()?.string()?)?);
+            }
             Arg::Long("help") | Arg::Short('h') => {
                 print!("{HELP}");
                 return Ok(());
@@ -113,6 +119,13 @@ fn run() -> anyhow::Result<()> {
         Some(part) => part.run(json.as_deref(), effort, wishes),
         None => run_all(&json.unwrap_or_else(|| PathBuf::from(JSON)), effort),
     }
+}
+
+/// What only one part is asked.
+#[derive(Default)]
+struct Wishes {
+    node: node::Wishes,
+    only: Option<delegates::Kind>,
 }
 
 /// What can be measured alone.
@@ -146,7 +159,7 @@ impl Part {
     }
 
     /// Numbers are written where somebody asks for them.
-    fn run(self, json: Option<&Path>, effort: Effort, wishes: node::Wishes) -> anyhow::Result<()> {
+    fn run(self, json: Option<&Path>, effort: Effort, wishes: Wishes) -> anyhow::Result<()> {
         let beside = json.unwrap_or(Path::new(JSON));
         let (table, numbers) = match self {
             Self::Streams => {
@@ -179,11 +192,11 @@ impl Part {
                 (routing.table(), serde_json::to_value(&routing)?)
             }
             Self::Delegates => {
-                let delegates = delegates::measure(beside, effort)?;
+                let delegates = delegates::measure(beside, effort, wishes.only)?;
                 (delegates.table(), serde_json::to_value(&delegates)?)
             }
             Self::Node => {
-                let load = node::measure(beside, effort, wishes)?;
+                let load = node::measure(beside, effort, wishes.node)?;
                 (load.table(), serde_json::to_value(&load)?)
             }
         };
@@ -213,7 +226,7 @@ fn run_all(json: &Path, effort: Effort) -> anyhow::Result<()> {
         library: library::measure(json, effort)?,
         citations: citations::measure(effort)?,
         routing: routing::measure(effort)?,
-        delegates: delegates::measure(json, effort)?,
+        delegates: delegates::measure(json, effort, None)?,
     };
     let journal = journal::measure(&corpus, json, effort)?;
     let report = Report::new(&cases, &corpus, &times, &counts, &scaling, &journal);
