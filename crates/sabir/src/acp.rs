@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::agent_args::{AgentArgs, runtime};
+use crate::agent_args::{AgentArgs, block_on};
 use crate::exit::Exit;
 use crate::output::Notes;
 use crate::signals::Signals;
@@ -32,25 +32,20 @@ pub(crate) struct AcpArgs {
 
 impl AcpArgs {
     pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
-        let opened = self.agent.open().and_then(|engine| Ok((engine, runtime()?)));
-        let (engine, runtime) = match opened {
-            Ok(opened) => opened,
-            Err(error) => {
-                notes.error(error);
-                return Exit::Unusable.into();
-            }
-        };
-        let stopped = runtime.block_on(async {
-            let mut signals = Signals::listen();
-            let stopped = tokio::select! {
-                () = sabir_net::serve_acp(&engine, self.agent.configure()) => None,
-                stop = signals.next() => Some(stop),
-            };
-            engine.shutdown().await;
-            stopped
+        let served = self.agent.open().and_then(|engine| {
+            block_on(async {
+                let mut signals = Signals::listen();
+                let stopped = tokio::select! {
+                    () = sabir_net::serve_acp(&engine, self.agent.configure()) => None,
+                    stop = signals.next() => Some(stop),
+                };
+                engine.shutdown().await;
+                stopped.map_or(Exit::Done.into(), |stop| stop.exit_code().into())
+            })
         });
-        // A thread may still be waiting for a line on standard input.
-        runtime.shutdown_background();
-        stopped.map_or(Exit::Done.into(), |stop| stop.exit_code().into())
+        served.unwrap_or_else(|error| {
+            notes.error(error);
+            Exit::Unusable.into()
+        })
     }
 }

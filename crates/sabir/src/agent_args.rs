@@ -138,6 +138,15 @@ impl From<Sandbox> for SandboxPolicy {
     }
 }
 
+/// Does work that waits for several things at once, to its end.
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
+    let runtime = runtime()?;
+    let done = runtime.block_on(work);
+    // A thread may still be waiting for a line on standard input.
+    runtime.shutdown_background();
+    Ok(done)
+}
+
 /// A runtime for the commands that wait for several things at once.
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()

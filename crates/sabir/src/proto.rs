@@ -10,7 +10,7 @@ use clap::{ArgGroup, Args};
 use sabir_net::{Listen, Server, Token};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent_args::{AgentArgs, runtime};
+use crate::agent_args::{AgentArgs, block_on};
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
 use crate::signals::{Signals, Stop};
@@ -76,17 +76,7 @@ pub(crate) struct ProtoArgs {
 
 impl ProtoArgs {
     pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
-        let runtime = match runtime() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                notes.error(error);
-                return Exit::Unusable.into();
-            }
-        };
-        let served = runtime.block_on(self.serve(notes));
-        // A thread may still be waiting for a line on standard input.
-        runtime.shutdown_background();
-        served.unwrap_or_else(|error| {
+        block_on(self.serve(notes)).flatten().unwrap_or_else(|error| {
             notes.error(error);
             Exit::Unusable.into()
         })

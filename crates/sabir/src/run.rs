@@ -17,7 +17,7 @@ use sabir_engine::{
 use sabir_host::{Connection, Incoming, Shown};
 use tokio::sync::mpsc;
 
-use crate::agent_args::{AgentArgs, runtime};
+use crate::agent_args::{AgentArgs, block_on};
 use crate::exit::Exit;
 use crate::output::Notes;
 use crate::signals::{Signals, Stop};
@@ -136,24 +136,19 @@ pub(crate) fn converse(
     how: &HowArgs,
     notes: &mut Notes,
 ) -> ExitCode {
-    let opened = agent.open().and_then(|engine| Ok((engine, runtime()?)));
-    let (engine, runtime) = match opened {
-        Ok(opened) => opened,
-        Err(error) => {
-            notes.error(error);
-            return Exit::Unusable.into();
-        }
-    };
-    let code = runtime.block_on(async {
-        let connection = engine.connect();
-        let conversation = Conversation::new(connection, how, agent.model.home.as_said());
-        let code = conversation.run(configure, task).await;
-        engine.shutdown().await;
-        code
+    let conversed = agent.open().and_then(|engine| {
+        block_on(async {
+            let connection = engine.connect();
+            let conversation = Conversation::new(connection, how, agent.model.home.as_said());
+            let code = conversation.run(configure, task).await;
+            engine.shutdown().await;
+            code
+        })
     });
-    // A thread may still be waiting for a line on standard input.
-    runtime.shutdown_background();
-    code
+    conversed.unwrap_or_else(|error| {
+        notes.error(error);
+        Exit::Unusable.into()
+    })
 }
 
 struct Conversation {

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::me::{Me, MeArgs};
 use super::shown::{exit_of, first_meeting, json_text};
-use crate::agent_args::runtime;
+use crate::agent_args::block_on;
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
 use crate::signals::{Signals, Stop};
@@ -142,13 +142,7 @@ enum Who {
 
 impl DelegateArgs {
     pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
-        let ran = runtime().and_then(|runtime| {
-            let ran = runtime.block_on(self.delegate(notes));
-            // A thread may still wait for what a person types.
-            runtime.shutdown_background();
-            ran
-        });
-        ran.unwrap_or_else(|error| {
+        block_on(self.delegate(notes)).flatten().unwrap_or_else(|error| {
             let exit = exit_of(&error);
             notes.error(error);
             exit.into()

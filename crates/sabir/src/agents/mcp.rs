@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::me::{self, Me, folder_of};
 use super::own::{self, Inside};
-use crate::agent_args::{AgentArgs, runtime};
+use crate::agent_args::{AgentArgs, block_on};
 use crate::exit::Exit;
 use crate::output::Notes;
 use crate::proto::stop_on;
@@ -50,17 +50,7 @@ pub(crate) struct McpArgs {
 
 impl McpArgs {
     pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
-        let runtime = match runtime() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                notes.error(error);
-                return Exit::Unusable.into();
-            }
-        };
-        let served = runtime.block_on(self.serve());
-        // A thread may still be waiting for a line on standard input.
-        runtime.shutdown_background();
-        served.unwrap_or_else(|error| {
+        block_on(self.serve()).flatten().unwrap_or_else(|error| {
             notes.error(error);
             Exit::Unusable.into()
         })

@@ -27,7 +27,7 @@ use super::operator::{Others, ask_operator};
 use super::own::{self, Inside};
 use super::serving::ServeArgs;
 use super::telemetry::{LogArgs, Telemetry};
-use crate::agent_args::{AgentArgs, runtime};
+use crate::agent_args::{AgentArgs, block_on};
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
 use crate::research::desk::{DeskArgs, Sight};
@@ -81,17 +81,7 @@ pub(crate) struct UpArgs {
 
 impl UpArgs {
     pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
-        let runtime = match runtime() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                notes.error(error);
-                return Exit::Unusable.into();
-            }
-        };
-        let served = runtime.block_on(self.start(notes));
-        // A thread may still wait for what a person types.
-        runtime.shutdown_background();
-        served.unwrap_or_else(|error| {
+        block_on(self.start(notes)).flatten().unwrap_or_else(|error| {
             notes.error(error);
             Exit::Unusable.into()
         })

@@ -13,7 +13,7 @@ use sabir_host::{
 use sabir_store::library::Collection;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent_args::{AgentArgs, runtime};
+use crate::agent_args::{self, AgentArgs};
 use crate::home::HomeArgs;
 use crate::model_args::ModelArgs;
 use crate::signals::Signals;
@@ -125,9 +125,8 @@ fn servers(model: &ModelArgs) -> anyhow::Result<McpConfig> {
 pub(crate) fn block_on<T>(
     work: impl AsyncFnOnce(&CancellationToken) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let runtime = runtime()?;
     let stop = CancellationToken::new();
-    let done = runtime.block_on(async {
+    let done = agent_args::block_on(async {
         let work = work(&stop);
         tokio::pin!(work);
         let mut signals = Signals::listen();
@@ -144,9 +143,7 @@ pub(crate) fn block_on<T>(
             }
         }
     });
-    // A thread may still be waiting for a line on standard input.
-    runtime.shutdown_background();
-    done
+    done.flatten()
 }
 
 /// The collection of this name or id.
