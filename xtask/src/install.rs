@@ -185,7 +185,14 @@ impl Node {
     /// As a service manager does it.
     fn end(&mut self) -> Result<()> {
         host::run(Command::new("kill").args(["-TERM", &self.child.id().to_string()]))?;
-        let status = self.child.wait()?;
+        let patience = Instant::now() + PATIENCE;
+        let status = loop {
+            match self.child.try_wait()? {
+                Some(status) => break status,
+                None if Instant::now() >= patience => bail!("the node does not end"),
+                None => std::thread::sleep(Duration::from_millis(20)),
+            }
+        };
         if !status.success() {
             bail!("the node ended with {status}");
         }
@@ -201,5 +208,5 @@ impl Drop for Node {
     }
 }
 
-/// Far more than an answer needs.
+/// Far more than an answer or an end needs.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -74,7 +74,7 @@ impl std::error::Error for UnknownCommand {}
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  test     everything that must pass: format, lints, tidy, tests, bench smoke, short fuzzing
+  test     everything that must pass: format, lints, tidy, tests, installing, bench smoke, fuzzing
              --quick             without benches and fuzzing
              --keep-going        run the later steps after a failure
              --without A,B       go without fuzz, valgrind, deny, bubblewrap, namespaces, chromium,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{bench, browser_driver, fuzz, host, python, setup, tidy};
+use crate::{bench, browser_driver, fuzz, host, install, python, setup, tidy};
 
 pub(crate) fn command(root: &Path, args: Vec<OsString>) -> Result<ExitCode> {
     let options = Options::parse(args)?;
@@ -64,12 +64,13 @@ struct Step {
     run: fn(&Path, &Options) -> Result<Outcome>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "format", run: format },
     Step { name: "clippy", run: clippy },
     Step { name: "tidy", run: tidy_up },
     Step { name: "tests", run: tests },
     Step { name: "doc tests", run: doc_tests },
+    Step { name: "install", run: install_check },
     Step { name: "bench smoke", run: bench_smoke },
     Step { name: "fuzz", run: fuzz_all },
     Step { name: "cargo-deny", run: deny },
@@ -136,6 +137,12 @@ fn tests(root: &Path, options: &Options) -> Result<Outcome> {
 
 fn doc_tests(root: &Path, _: &Options) -> Result<Outcome> {
     host::run(host::cargo(root).args(["test", "--quiet", "--workspace", "--doc"]))?;
+    Ok(Outcome::Passed)
+}
+
+/// What tests have built is installed: nothing is compiled once more.
+fn install_check(root: &Path, _: &Options) -> Result<Outcome> {
+    install::check(root)?;
     Ok(Outcome::Passed)
 }
 

@@ -14,6 +14,7 @@ use crate::{host, schema};
 
 mod arrows;
 mod diagnostics;
+mod features;
 mod licences;
 mod links;
 mod machine_paths;
@@ -58,6 +59,9 @@ fn findings(root: &Path) -> Result<Vec<Finding>> {
             findings.extend(purity::check_tree(package.name, &tree));
         }
     }
+    let tree = |of: &[&str]| host::output(host::cargo(root).args(features::TREE).args(of));
+    let alone = tree(&["--package", "sabir", "--edges", "normal,build"])?;
+    findings.extend(features::check(&alone, &tree(&["--workspace"])?));
     findings.extend(schema::check(root, schema::SCHEMAS)?);
     findings.sort();
     findings.dedup();
