@@ -18,7 +18,8 @@ pub struct Inbox(Arc<Shared>);
 /// Something that waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Matter {
-    /// The inbox numbers what it is given.
+    /// The inbox numbers what it is given. No number stands for two matters, also not in the inbox of
+    /// another start.
     pub id: u64,
     pub asker: Asker,
     pub kind: MatterKind,
@@ -100,9 +101,10 @@ struct Shared {
     changes: watch::Sender<u64>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Waiting {
-    next: u64,
+    /// The number that was given last.
+    last: u64,
     matters: BTreeMap<u64, (Matter, oneshot::Sender<Word>)>,
 }
 
@@ -154,9 +156,24 @@ impl Decision {
 impl Default for Inbox {
     fn default() -> Self {
         let changes = watch::channel(0).0;
-        Self(Arc::new(Shared { waiting: Mutex::default(), changes }))
+        let waiting = Waiting { last: first_number(), matters: BTreeMap::new() };
+        Self(Arc::new(Shared { waiting: Mutex::new(waiting), changes }))
     }
 }
+
+/// Somewhere else at each start. Who says yes to what a page showed before the node was started anew must
+/// not say it to what waits there now.
+fn first_number() -> u64 {
+    let mut bytes = [0; 8];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => u64::from_le_bytes(bytes) >> UNUSED_BITS,
+        // The clock is seldom where it was.
+        Err(_) => crate::clock::now_ms(),
+    }
+}
+
+/// Pages keep numbers in 53 bits; the rest of these is for counting on.
+const UNUSED_BITS: u32 = 64 - 52;
 
 impl Inbox {
     /// What waits, oldest first.
@@ -207,8 +224,8 @@ impl Inbox {
         let (answer, word) = oneshot::channel();
         let id = {
             let mut waiting = self.waiting();
-            waiting.next += 1;
-            let id = waiting.next;
+            waiting.last += 1;
+            let id = waiting.last;
             let matter = Matter { id, asked_at_ms: crate::clock::now_ms(), ..matter };
             matter.tell_log();
             waiting.matters.insert(id, (matter, answer));
@@ -319,5 +336,17 @@ mod tests {
         changes.mark_unchanged();
         let other = inbox.ask(matter("next"));
         assert_ne!(other.id(), id, "a number is never used again");
+    }
+
+    /// CO-26: who decides about what was shown before a start decides about nothing else.
+    #[test]
+    fn each_start_has_numbers_of_its_own() {
+        let starts: Vec<Inbox> = (0..16).map(|_| Inbox::default()).collect();
+        let asked: Vec<Asked> = starts.iter().map(|inbox| inbox.ask(matter("one"))).collect();
+        for (at, one) in asked.iter().enumerate() {
+            assert!(one.id() < 1 << 53, "a page can keep it");
+            let elsewhere = starts.iter().enumerate().filter(|(other, _)| *other != at);
+            assert!(elsewhere.map(|(_, it)| it).all(|inbox| !inbox.is_waiting(one.id())));
+        }
     }
 }

@@ -64,6 +64,25 @@ async fn an_agent_that_is_blocked_is_told_what_a_person_says() {
     world.end().await;
 }
 
+/// CO-26: a page that still shows what waited before the node was started anew decides about nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_word_on_what_was_before_is_no_word_on_what_waits_now() {
+    let worlds = [World::start().await, World::start().await];
+    let put = |world: &World, what: &str| {
+        let asker = Asker::Session { id: "s".to_owned() };
+        world.inbox.ask(Matter::new(asker, MatterKind::Approval, what.to_owned()))
+    };
+    let (before, now) = (put(&worlds[0], "look"), put(&worlds[1], "delete everything"));
+    let person = worlds[1].person().await;
+    let path = format!("/api/inbox/{}", before.id());
+    assert_eq!(person.post(&path, json!({ "decision": "approve" })).await.status, 404);
+    assert!(worlds[1].inbox.is_waiting(now.id()));
+    drop((before, now));
+    for world in worlds {
+        world.end().await;
+    }
+}
+
 /// CO-16, CO-17: a call that has to be asked for waits in the inbox with all that it says; a person's
 /// word decides, and the answer says what became of it.
 #[tokio::test(flavor = "multi_thread")]
