@@ -202,6 +202,11 @@ impl Conversations {
         self.0.live().get(id).map(|live| live.shown(id))
     }
 
+    /// Whether somebody goes on with a session: a person here, or a task of an agent.
+    pub fn is_held(&self, id: &str) -> bool {
+        self.0.engine.is_held(id)
+    }
+
     /// Changes whenever one is opened, closed, or does something else.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()

@@ -231,6 +231,13 @@ impl Engine {
         std::mem::take(&mut *recovered).into_iter().map(in_words).collect()
     }
 
+    /// Whether somebody in this process holds a session. Nobody else can: a home has one owner. What is
+    /// not held and has not ended was cut off.
+    pub fn is_held(&self, session_id: &str) -> bool {
+        let open = self.shared.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.contains(session_id)
+    }
+
     /// Holds a session for one connection.
     fn claim(&self, session_id: &str) -> Option<Claim> {
         let mut open = self.shared.open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,14 +4,14 @@ import { post } from '../api.js';
 import { useAction, useResource, useStream } from '../data.js';
 import { clip, count, counted, duration, json } from '../format.js';
 import { sendsByKey } from '../keys.js';
-import { Component, classes, html, useEffect, useLayoutEffect, useRef } from '../lib.js';
+import { Component, classes, html, useEffect, useLayoutEffect, useRef, useState } from '../lib.js';
 import { Output } from '../output.js';
 import { Badge, Button, Failure, Field, Fold, Id, Loading, Page, Panel } from '../parts.js';
 import { to } from '../route.js';
 import { announce, useDraft } from '../store.js';
 import { Changes, Diff, Prose, Shown } from '../text.js';
 import { MatterCard } from './matter.js';
-import { TAGS, add, begin } from './transcript.js';
+import { TAGS, add, begin, cutOff } from './transcript.js';
 
 /** How near to the end one must be to be taken along when something is added. */
 const NEAR_PX = 160;
@@ -26,10 +26,13 @@ export function Conversation({ id }) {
   useSpoken(sum, isNews, matters);
   const known = session.data ?? {};
   const settings = sum.settings ?? known;
+  // The rows end where a node was killed. Then nobody holds the session, and nothing of it goes on.
+  const isCut = useLasting(sum.isRunning && known.held === false);
+  const isRunning = sum.isRunning && !isCut;
   return html`<${Page} class="talk" title=${clip(known.title, 120) || 'Conversation'} crumb=${html`<a href=${to('conversations')}>Conversations</a>`}>
     ${session.error && html`<${Failure} error=${session.error} what="The conversation cannot be shown." onRetry=${session.reload} />`}
     <div class="summary">
-      ${sum.isRunning ? html`<${Badge} state="running">Working<//>` : html`<${Badge} tone="">Waiting for you<//>`}
+      ${isRunning ? html`<${Badge} state="running">Working<//>` : isCut ? html`<${Badge} tone="warn">Cut off<//>` : html`<${Badge} tone="">Waiting for you<//>`}
       <span>${{ live: 'live', connecting: 'connecting…', lost: 'connection lost, trying again' }[state]}</span>
       ${settings.model && html`<span>${settings.model}</span>`}
       ${settings.cwd && html`<span class="breakable">${settings.cwd}</span>`}
@@ -41,11 +44,26 @@ export function Conversation({ id }) {
     ${sum.plan && html`<${Plan} plan=${sum.plan} />`}
     <section aria-label="Transcript">
       ${sum.items.length === 0 && (state === 'live' ? html`<p class="soft">Nothing was said yet.</p>` : html`<${Loading} what="Reading the conversation" />`)}
-      <ol class="transcript">${sum.items.map((item) => html`<${Line} key=${item.id} item=${item} rev=${item.rev} />`)}</ol>
+      <ol class="transcript">${sum.items.map((item) => html`<${Line} key=${item.id} item=${item} rev=${item.rev} isCut=${isCut} />`)}</ol>
+      ${isCut && html`<div class="note warn" role="status"><p>The node was stopped in the middle of this. What the agent had done is done, and what it was at is not known to have ended. Say something, and it goes on from here.</p></div>`}
     </section>
     ${matters.length > 0 && html`<section aria-label="Waiting for you" class="stack">${matters.map((matter) => html`<${MatterCard} key=${matter.id} matter=${matter} isHere=${true} onDecided=${inbox.reload} />`)}</section>`}
-    <${Composer} path=${path} isRunning=${sum.isRunning} />
+    <${Composer} path=${path} isRunning=${isRunning} />
   <//>`;
+}
+
+/** Rows and what is known of a session come by two ways, one a little after the other. */
+const BETWEEN_MS = 1_500;
+
+/** Whether something holds, and has for a while. */
+function useLasting(holds) {
+  const [lasts, set] = useState(false);
+  useEffect(() => {
+    if (!holds) return set(false);
+    const timer = setTimeout(() => set(true), BETWEEN_MS);
+    return () => clearTimeout(timer);
+  }, [holds]);
+  return holds && lasts;
 }
 
 /** Whoever reads the end is taken along; whoever reads further up is left alone. */
@@ -81,10 +99,11 @@ function useSpoken(sum, isNews, matters) {
 /** One item. It is drawn again only when it has changed, so that a long transcript stays quick. */
 class Line extends Component {
   shouldComponentUpdate(next) {
-    return next.rev !== this.props.rev || next.item !== this.props.item;
+    return next.rev !== this.props.rev || next.item !== this.props.item || next.isCut !== this.props.isCut;
   }
 
-  render({ item }) {
+  render({ item: whole, isCut }) {
+    const item = isCut ? cutOff(whole) : whole;
     switch (item.kind) {
       case 'person': return html`<li class="said person"><p class="who">You</p><div class="prose"><p class="as-typed"><${Shown} text=${item.text} /></p></div></li>`;
       case 'agent': return html`<li class=${classes('said', 'agent', item.isOpen && 'is-open')}><p class="who">Agent</p><${Prose} text=${item.text} /></li>`;
@@ -101,7 +120,7 @@ class Line extends Component {
 
 const STATES = {
   asked: ['warn', 'Waits for approval'], running: ['busy', 'Running'], done: ['good', 'Done'], failed: ['bad', 'Failed'],
-  expired: ['bad', 'Nobody answered'], denied: ['bad', 'Denied'], abort: ['bad', 'Denied'],
+  expired: ['bad', 'Nobody answered'], cut: ['warn', 'Cut off'], denied: ['bad', 'Denied'], abort: ['bad', 'Denied'],
   approved: ['good', 'Approved'], approved_for_session: ['good', 'Approved for the session'],
 };
 

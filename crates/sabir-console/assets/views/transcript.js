@@ -31,15 +31,17 @@ export function add(sum, { seq, tag, body }) {
       sum.settings = msg;
       break;
     case 'task_started':
+      // The one before it has no end if the node was killed.
+      leave(sum);
       sum.isRunning = true;
       break;
     case 'task_complete':
       sum.isRunning = false;
-      close(sum);
+      leave(sum);
       break;
     case 'turn_aborted':
       sum.isRunning = false;
-      close(sum);
+      leave(sum);
       push(sum, seq, { kind: 'note', tone: 'warn', text: ABORTED[msg.reason] ?? `It ended: ${msg.reason}.` });
       break;
     case 'agent_message_delta':
@@ -140,6 +142,22 @@ function close(sum) {
   if (sum.open) sum.open.isOpen = false;
   if (sum.open) sum.open.rev += 1;
   sum.open = null;
+}
+
+/** An item of which nothing more will be heard. */
+export function cutOff(item) {
+  return item.state === 'running' || item.state === 'asked' ? { ...item, state: 'cut' } : item;
+}
+
+/** The task is over: nothing of it runs any more or waits for an answer. */
+function leave(sum) {
+  close(sum);
+  for (const item of sum.byCall.values()) {
+    const { state } = cutOff(item);
+    if (state === item.state) continue;
+    item.state = state;
+    item.rev += 1;
+  }
 }
 
 function write(sum, seq, kind, delta) {

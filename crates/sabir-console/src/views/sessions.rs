@@ -113,12 +113,14 @@ fn is_order(id: &SessionId) -> bool {
     id.as_str().starts_with(OrderId::PREFIX)
 }
 
-/// `state` is of those that somebody talks to here.
+/// `state` is of those that somebody talks to here. In one that nobody holds nothing happens, whatever
+/// its last row says: the node may have been killed behind it.
 fn session_json(console: &Console, session: &SessionSummary) -> Value {
     let mut shown = json!(session);
     let open = console.setup.conversations.get(session.id.as_str());
     let state = open.as_ref().map(|open| open.state);
     shown["live"] = json!(open.is_some());
+    shown["held"] = json!(console.setup.conversations.is_held(session.id.as_str()));
     shown["running"] =
         json!(matches!(state, Some(ConversationState::Working | ConversationState::Waiting)));
     shown["state"] = json!(state);

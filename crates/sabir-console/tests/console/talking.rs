@@ -1,5 +1,6 @@
 //! Conversations with an agent: begun here, asked for approval here, gone on with later.
 
+use sabir_store::{Batch, Entry, SessionFacts, SessionId};
 use sabir_testkit::fake_model::{FakeModel, Reply, responses};
 use serde_json::{Value, json};
 
@@ -38,6 +39,7 @@ async fn a_conversation_is_live_and_asks() {
     assert!(matter["what"].as_str().unwrap().contains("outside.txt"), "{matter}");
     let shown = person.see(&path).await;
     assert_eq!((&shown["live"], &shown["running"]), (&json!(true), &json!(true)), "{shown}");
+    assert_eq!(shown["held"], true, "{shown}");
     let decide = format!("/api/inbox/{}", matter["id"]);
     person.done(&decide, json!({ "decision": "deny" })).await;
     events.until("task_complete").await;
@@ -51,6 +53,37 @@ async fn a_conversation_is_live_and_asks() {
     assert_eq!(ids, [&json!(id)]);
     assert_eq!(listed["sessions"][0]["title"], "Write a file");
     model.assert_done();
+    world.end().await;
+}
+
+/// CO-27: a session whose last row says that something runs, and that nobody holds, was cut off.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_cut_off_is_held_by_nobody() {
+    let world = World::start().await;
+    let person = world.person().await;
+    let facts = SessionFacts {
+        cwd: String::new(),
+        model: "m".to_owned(),
+        title: Some("cut".to_owned()),
+        parent: None,
+    };
+    let started = Entry::Event {
+        sub_id: "s".to_owned(),
+        kind: "task_started".to_owned(),
+        body: json!({ "id": "s", "msg": { "type": "task_started" } }).to_string(),
+    };
+    let batch = Batch {
+        session_id: SessionId::new("cut-off"),
+        at_ms: 1,
+        entries: vec![Entry::Session(facts), started],
+    };
+    let (done, stored) = tokio::sync::oneshot::channel();
+    let taken = world.engine.store().append(batch, move |result| {
+        let _ = done.send(result.is_ok());
+    });
+    assert!(taken.is_ok() && stored.await.unwrap());
+    let shown = person.see("/api/sessions/cut-off").await;
+    assert_eq!((&shown["held"], &shown["running"]), (&json!(false), &json!(false)), "{shown}");
     world.end().await;
 }
 
