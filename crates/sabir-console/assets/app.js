@@ -3,7 +3,7 @@
 import { html, render, useEffect, useRef, useState, classes } from './lib.js';
 import { Icon } from './icons.js';
 import { Shortcuts } from './keys.js';
-import { Button, Loading } from './parts.js';
+import { Boundary, Button, Loading } from './parts.js';
 import { GROUPS, PLACES, goInstead, to, useRoute } from './route.js';
 import { chooseTheme, connection, isOutdated, isSilent, refresh, session, signOut, spoken, start, theme, useCell } from './store.js';
 import { shortId, words } from './format.js';
@@ -60,7 +60,9 @@ function Shell({ me }) {
   const escape = (event) => {
     if (event.key === 'Escape' && isOpen) open(false);
   };
-  const View = route.id ? SINGLES[route.place] : LISTS[route.place];
+  const views = route.id ? SINGLES : LISTS;
+  // An address may name anything, also what every object has.
+  const View = Object.hasOwn(views, route.place) ? views[route.place] : null;
   return html`<div class="shell">
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header class="side" onKeyDown=${escape}><div class="side-inner">
@@ -90,7 +92,7 @@ function Shell({ me }) {
     <${Shortcuts} isOpen=${isListed} onOpen=${() => list(true)} onClose=${() => list(false)} />
     <main id="main" tabindex="-1" ref=${main}>
       <${Outdated} />
-      ${View ? html`<${View} key=${here} id=${route.id} query=${route.query} me=${me} />` : html`<${Nowhere} />`}
+      ${View ? html`<${Boundary} key=${here} what="This view"><${View} id=${route.id} query=${route.query} me=${me} /><//>` : html`<${Nowhere} />`}
     </main>
   </div>`;
 }

@@ -9,6 +9,9 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', t
 const AGO = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
+/** Dates end somewhere, and others may say anything. */
+const LATEST_MS = 8.64e15;
+export const isMoment = (ms) => isNumber(ms) && Math.abs(ms) <= LATEST_MS;
 
 export function count(value) {
   return isNumber(value) ? WHOLE.format(Math.round(value)) : NONE;
@@ -45,13 +48,13 @@ export function duration(ms) {
   return minutes < 60 ? `${minutes} min ${seconds} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-export const date = (ms) => (isNumber(ms) ? DATE.format(ms) : NONE);
-export const clock = (ms) => (isNumber(ms) ? CLOCK.format(ms) : NONE);
+export const date = (ms) => (isMoment(ms) ? DATE.format(ms) : NONE);
+export const clock = (ms) => (isMoment(ms) ? CLOCK.format(ms) : NONE);
 /** A day as the node counts them, which is that of Greenwich. */
-export const day = (ms) => (isNumber(ms) ? DAY.format(ms) : NONE);
+export const day = (ms) => (isMoment(ms) ? DAY.format(ms) : NONE);
 
 export function ago(ms, now = Date.now()) {
-  if (!isNumber(ms)) return NONE;
+  if (!isMoment(ms)) return NONE;
   const seconds = Math.round((ms - now) / 1_000);
   const size = Math.abs(seconds);
   if (size < 45) return 'just now';

@@ -1,8 +1,8 @@
 // What views are made of.
 
-import { NONE, ago, count, date, sentence, shortId, shorten, words } from './format.js';
+import { NONE, ago, count, date, isMoment, sentence, shortId, shorten, words } from './format.js';
 import { Icon } from './icons.js';
-import { classes, html, useEffect, useId, useLayoutEffect, useRef, useState } from './lib.js';
+import { Component, classes, html, useEffect, useId, useLayoutEffect, useRef, useState } from './lib.js';
 import { announce, session, useCell } from './store.js';
 
 /** The head of a view. Focus goes to its heading whenever one comes here. */
@@ -74,6 +74,22 @@ export function Failure({ error, what, onRetry }) {
   </div>`;
 }
 
+/**
+ * What others sent may have a shape that nobody thought of. Then the part that stumbled over it says so,
+ * and everything around it goes on.
+ */
+export class Boundary extends Component {
+  static getDerivedStateFromError(error) {
+    return { error };
+  }
+
+  render({ what, otherwise, children }, { error }) {
+    if (!error) return children;
+    const again = () => this.setState({ error: null });
+    return html`<${Failure} error=${{ message: `It has a shape that this page does not know: ${error?.message ?? error}` }} what=${`${what} cannot be shown.`} onRetry=${again} />${otherwise}`;
+  }
+}
+
 export function Note({ tone = '', title, children }) {
   return html`<div class=${classes('note', tone)}>${title && html`<p><strong>${title}</strong></p>`}${children}</div>`;
 }
@@ -140,7 +156,7 @@ export function Time({ at, exact = false }) {
       }
     };
   }, []);
-  if (typeof at !== 'number') return NONE;
+  if (!isMoment(at)) return NONE;
   return html`<time datetime=${new Date(at).toISOString()} title=${date(at)}>${exact ? date(at) : ago(at)}</time>`;
 }
 

@@ -114,7 +114,11 @@ const ASK_AGAIN_MS = 10_000;
 async function signInByLink(place = '') {
   const token = tokenOfLink(place.startsWith('#/') ? place : '#/');
   if (!token) return false;
-  await signIn(token).catch((error) => session.set({ state: 'out', error }));
+  await signIn(token).catch(async (error) => {
+    // An old link, or one of somebody else's making, signs nobody out.
+    await refresh();
+    if (session.get().state !== 'in') session.set({ state: 'out', error });
+  });
   return true;
 }
 
