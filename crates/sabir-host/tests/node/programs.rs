@@ -67,6 +67,20 @@ async fn each_line_on_stderr_is_an_update() {
     assert_eq!(told.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 2, 3, 4]);
 }
 
+/// LD-N16.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_flood_on_stderr_some_is_told_and_how_much_is_not() {
+    let script =
+        "i=0; while [ $i -lt 1000 ]; do printf '%016000d\\n' $i >&2; i=$((i+1)); done; echo 7";
+    let world = World::new(&[shell(script)]).await;
+    world.open().await;
+    let told = all(world.follow(&submission("t-1", script, json!(1)), None).await).await;
+    assert!((100..900).contains(&told.len()), "{}", told.len());
+    assert_eq!(told[told.len() - 1].1["output"], 7);
+    let is_gap = |body: &Value| body["message"].as_str().is_some_and(|it| it.contains("left out"));
+    assert!(told.iter().any(|(_, body)| is_gap(body)));
+}
+
 /// LD-N17.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_exit_code_and_a_signal_are_failures_with_the_last_words() {

@@ -2,6 +2,8 @@
 //! line on standard error an update. It runs under a supervisor, like every command, so that nothing
 //! of it is left when it is over or is stopped.
 
+mod pace;
+
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,11 +15,13 @@ use sabir_ldp::{Finished, TaskOrder, canonical_value};
 use sabir_policy::{ApprovalPolicy, Bounds, SandboxMode, SandboxPolicy};
 use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Broken, News, Skill, bounds_of};
 use crate::process::{Exec, ExecError, OutputChunk, OutputStream, Runner};
 use crate::sandbox::{Confinement, Limits};
+use pace::Pace;
 
 #[derive(Debug, Clone)]
 pub struct Program {
@@ -73,7 +77,7 @@ impl Program {
         // Set when it is stopped, and when it says too much.
         let cancel = stop.child_token();
         let (send, chunks) = mpsc::channel(CHUNKS_ON_THE_WAY);
-        let mut said = Said::default();
+        let mut said = Said::new();
         let (ran, ()) = tokio::join!(
             self.runner.run_with_input(exec, input, send, cancel.clone()),
             said.listen(chunks, &news, &cancel)
@@ -134,14 +138,20 @@ impl Program {
 }
 
 /// What a program has said so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Said {
     stdout: String,
     line: String,
+    pace: Pace,
     is_flood: bool,
 }
 
 impl Said {
+    fn new() -> Self {
+        let (stdout, line) = (String::new(), String::new());
+        Self { stdout, line, pace: Pace::new(Instant::now()), is_flood: false }
+    }
+
     /// Reads on to the end, whatever comes: nobody else empties the pipes.
     async fn listen(
         &mut self,
@@ -159,8 +169,10 @@ impl Said {
                 OutputStream::Stderr => self.tell_lines(&text, news).await,
             }
         }
-        let last = std::mem::take(&mut self.line);
-        tell_line(&last, news).await;
+        self.tell_line(news).await;
+        if let Some(gap) = self.pace.gap() {
+            news.progress(gap).await;
+        }
     }
 
     async fn tell_lines(&mut self, text: &str, news: &News) {
@@ -168,10 +180,21 @@ impl Said {
         let first = pieces.next().unwrap_or_default();
         self.lengthen(first);
         for piece in pieces {
-            let line = std::mem::take(&mut self.line);
-            tell_line(&line, news).await;
+            self.tell_line(news).await;
             self.lengthen(piece);
         }
+    }
+
+    async fn tell_line(&mut self, news: &News) {
+        let line = std::mem::take(&mut self.line);
+        let line = line.strip_suffix('\r').unwrap_or(&line);
+        if line.is_empty() || !self.pace.admits(line, Instant::now()) {
+            return;
+        }
+        if let Some(gap) = self.pace.gap() {
+            news.progress(gap).await;
+        }
+        news.progress(line).await;
     }
 
     /// A line without end is cut: nobody reads on.
@@ -197,13 +220,6 @@ impl Said {
             broken.error.partial_output = Some(Value::String(std::mem::take(&mut self.stdout)));
         }
         broken
-    }
-}
-
-async fn tell_line(line: &str, news: &News) {
-    let line = line.strip_suffix('\r').unwrap_or(line);
-    if !line.is_empty() {
-        news.progress(line).await;
     }
 }
 
