@@ -1,12 +1,16 @@
 //! Opening files that somebody names: whatever lies there by now, nobody is waited for, and no more
 //! is read than was meant.
 
+mod access;
+
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
+
+use access::{Access, access};
 
 /// Files with keys, and folders of such files. Nothing that a model asks for may show what is in them.
 #[derive(Debug, Clone, Default)]
@@ -79,15 +83,14 @@ pub fn read_private(path: &Path, most: u64) -> Result<String, String> {
     if !facts.is_file() {
         return Err("it is not a file".to_owned());
     }
-    if facts.uid() != rustix::process::geteuid().as_raw() {
-        return Err("it belongs to another user".to_owned());
+    match access(&file, &facts) {
+        Access::OursAlone => read_text(file, most),
+        Access::AnothersFile => Err("it belongs to another user".to_owned()),
+        Access::OpenToOthers => {
+            let (mode, path) = (facts.mode() & 0o7777, path.display());
+            Err(format!("its mode is {mode:o}, so others may use it: chmod 600 {path}"))
+        }
     }
-    let mode = facts.mode() & 0o7777;
-    if mode & 0o177 != 0 {
-        let path = path.display();
-        return Err(format!("its mode is {mode:o}, so others may use it: chmod 600 {path}"));
-    }
-    read_text(file, most)
 }
 
 /// The text of a small file, or why not.
