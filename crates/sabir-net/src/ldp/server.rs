@@ -64,6 +64,8 @@ struct Shared {
     ground: Ground,
     door: Door,
     room: Room,
+    /// For what is said to mounts: those who wait there long keep nobody's message from a delegate.
+    visits: Room,
     answers: Room,
     limits: LdpLimits,
     stop: CancellationToken,
@@ -121,6 +123,7 @@ impl LdpServer {
             ground: Ground::new(served),
             door: Door::new(tokens, demand, &limits).named(hosts),
             room: Room::new(limits.bodies_bytes),
+            visits: Room::new(limits.bodies_bytes),
             answers: Room::new(limits.answers_bytes),
             stop: stop.clone(),
             tracker: tracker.clone(),

@@ -165,7 +165,8 @@ async fn times_and_places_hold_beside_delegates() {
     let (world, numbers) = world(options).await;
     let mut slow = world.wire().await;
     slow.send("POST /mcp/echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\nhalf").await;
-    assert_eq!(slow.reply().await.status, 400, "half a body is none");
+    let late = slow.reply().await;
+    assert_eq!((late.status, late.code().as_str()), (408, "BODY_TOO_SLOW"), "half a body is none");
     let mut long = world.wire().await;
     let told = long.post("/mcp/short", "", "this is too long").await;
     assert_eq!(told.status, 413);
@@ -184,6 +185,40 @@ async fn times_and_places_hold_beside_delegates() {
     }
     drop(streams);
     until(async || world.wire().await.get("/who", "").await.status == 200).await;
+    world.end().await;
+}
+
+/// LD-H14, LD-H37: what all mounts have in memory is bounded, also while they only wait for the rest.
+#[tokio::test]
+async fn bodies_beside_delegates_take_room() {
+    let mut options = LdpOptions::default();
+    options.limits.bodies_bytes = 256 * 1024;
+    let (world, _numbers) = world(options).await;
+    let head = |length: usize| {
+        format!("POST /mcp/echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n")
+    };
+    let mut large = world.wire().await;
+    large.send(head(200 * 1024) + &"x".repeat(200 * 1024 - 1)).await;
+    let mut refused = None;
+    until(async || {
+        let mut second = world.wire().await;
+        second.send(head(200 * 1024) + &"x".repeat(200 * 1024)).await;
+        let reply = second.reply().await;
+        let is_full = reply.status == 503;
+        refused = Some(reply);
+        is_full
+    })
+    .await;
+    assert_eq!(refused.unwrap().code(), "BUSY");
+    // Small ones pass, and so do messages to delegates, however long those are.
+    assert_eq!(world.wire().await.post("/mcp/echo", "", "ahoy").await.text, "ahoy");
+    let long = " ".repeat(200 * 1024);
+    assert_eq!(world.wire().await.post("/ldp/messages", "", &long).await.status, 400);
+    large.send("x").await;
+    assert_eq!(large.reply().await.text.len(), 200 * 1024);
+    let mut again = world.wire().await;
+    again.send(head(200 * 1024) + &"x".repeat(200 * 1024)).await;
+    assert_eq!(again.reply().await.status, 200, "there is room again");
     world.end().await;
 }
 

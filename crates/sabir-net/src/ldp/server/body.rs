@@ -92,7 +92,7 @@ impl Room {
     }
 
     /// The first step is free, so that small messages pass when large ones fill everything.
-    fn make_room(&self, share: &mut Share, length: usize) -> Result<(), Refused> {
+    pub(super) fn make_room(&self, share: &mut Share, length: usize) -> Result<(), Refused> {
         let held = share.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let wanted = steps(length).saturating_sub(held);
         if wanted == 0 {

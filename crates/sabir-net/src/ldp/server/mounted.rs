@@ -2,7 +2,7 @@
 //! its own affair, and its streams may stay open.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
@@ -20,6 +20,7 @@ use sabir_telemetry::{Running, metrics, within};
 use tokio::time::sleep;
 
 use super::Guest;
+use super::body::{Room, Share};
 use super::connection::Connected;
 use super::door::Proof;
 use super::held::{CHUNK_BYTES, Watch};
@@ -47,10 +48,16 @@ pub(super) async fn pass_on(
         channel,
         trace: span.context(),
     };
-    let mut request = request.map(|body| Body::new(Asked::new(body, connected)));
+    let coming = Coming::default();
+    let mut request = request.map(|body| Body::new(Asked::new(body, &coming, connected)));
     request.extensions_mut().insert(visitor);
     let answering = TowerToHyperService::new(mount.router.clone()).call(request);
     let Ok(response) = within(span.context(), answering).await;
+    // Whatever the mount made of a body that broke off: here it is known why it did.
+    let refused = coming.state().refused.take();
+    if let Some(refused) = refused.filter(|_| !response.status().is_success()) {
+        return Err(refused);
+    }
     let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(is_event_stream);
     let viewer = is_stream.then(|| Running::begin(&metrics().viewers));
     Ok(response.map(|body| Body::new(Said::new(body, (place, viewer), connected))))
@@ -60,19 +67,55 @@ fn is_event_stream(kind: &HeaderValue) -> bool {
     kind.as_bytes().starts_with(b"text/event-stream")
 }
 
-/// The body of a request, which has to come within its time.
+/// What is known of the body of a request until it is answered.
+#[derive(Clone, Default)]
+struct Coming(Arc<Mutex<ComingState>>);
+
+#[derive(Default)]
+struct ComingState {
+    bytes: usize,
+    /// Held for as long as the mount works on it, and has what came in memory.
+    share: Share,
+    /// Why it broke off.
+    refused: Option<Refused>,
+}
+
+impl Coming {
+    fn state(&self) -> MutexGuard<'_, ComingState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes room for what came. How much may come is for the mount to say; how much all of them have
+    /// in memory is said here.
+    fn take(&self, bytes: usize, room: &Room) -> Result<(), Refused> {
+        let mut state = self.state();
+        state.bytes = state.bytes.saturating_add(bytes);
+        let length = state.bytes;
+        room.make_room(&mut state.share, length)
+    }
+
+    fn refuse(&self, refused: Refused) -> axum::BoxError {
+        let message = refused.message();
+        self.state().refused = Some(refused);
+        message.into()
+    }
+}
+
+/// The body of a request, which has to come within its time, and finds room for what came.
 struct Asked {
     body: Incoming,
     late: BoxFuture<'static, ()>,
+    coming: Coming,
     connected: Arc<Connected>,
     is_whole: bool,
 }
 
 impl Asked {
-    fn new(body: Incoming, connected: &Arc<Connected>) -> Self {
+    fn new(body: Incoming, coming: &Coming, connected: &Arc<Connected>) -> Self {
         let late = sleep(connected.shared.limits.body_time).boxed();
         let is_whole = body.is_end_stream();
-        Self { body, late, connected: Arc::clone(connected), is_whole }
+        let (coming, connected) = (coming.clone(), Arc::clone(connected));
+        Self { body, late, coming, connected, is_whole }
     }
 }
 
@@ -85,14 +128,25 @@ impl HttpBody for Asked {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
         match Pin::new(&mut self.body).poll_frame(context) {
-            Poll::Ready(next) => {
-                self.is_whole = next.is_none() || self.body.is_end_stream();
-                Poll::Ready(next.map(|frame| frame.map_err(Into::into)))
+            Poll::Ready(Some(Ok(frame))) => {
+                let bytes = frame.data_ref().map_or(0, Bytes::len);
+                if let Err(refused) = self.coming.take(bytes, &self.connected.shared.visits) {
+                    return Poll::Ready(Some(Err(self.coming.refuse(refused))));
+                }
+                self.is_whole = self.body.is_end_stream();
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Poll::Ready(Some(Err(_))) => {
+                Poll::Ready(Some(Err(self.coming.refuse(Refused::BrokenBody))))
+            }
+            Poll::Ready(None) => {
+                self.is_whole = true;
+                Poll::Ready(None)
             }
             Poll::Pending => self
                 .late
                 .poll_unpin(context)
-                .map(|()| Some(Err(Refused::SlowBody.message().into()))),
+                .map(|()| Some(Err(self.coming.refuse(Refused::SlowBody)))),
         }
     }
 
