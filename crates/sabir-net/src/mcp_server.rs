@@ -8,9 +8,11 @@ mod language;
 mod library;
 mod listing;
 mod places;
+mod stdio;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod unread;
 
 use std::fmt;
 use std::io;
@@ -24,7 +26,6 @@ use rmcp::model::{
     Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ServerHandler, ServiceExt as _};
 use sabir_host::{Desk, MOST_TEXT_BYTES, VisitGate};
 use sabir_telemetry::within;
@@ -40,6 +41,7 @@ use call::{Call, ToolError};
 use given_up::Calls;
 use listing::Name;
 use places::Places;
+use stdio::Streams;
 
 /// What the tools work with.
 pub struct ToolKit {
@@ -116,9 +118,10 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let server = Server::new(kit, Some(Caller::parent()), stop.clone());
-    let transport = AsyncRwTransport::new(input, output).with_max_line_length(MAX_MESSAGE_BYTES);
+    let transport = Streams::new(input, output);
     // A child: the token of a service that is over is cancelled, and nobody told us to stop.
-    let served = match server.serve_with_ct(transport, stop.child_token()).await {
+    // On the heap, because it is large.
+    let served = match Box::pin(server.serve_with_ct(transport, stop.child_token())).await {
         Ok(served) => served,
         // It hung up, or was told to, before it said who it is.
         Err(_) if stop.is_cancelled() => return Ok(()),

@@ -1,4 +1,4 @@
-//! Conversations that are lost, given up and silent.
+//! Conversations that are lost, given up, silent, somebody else's, and hard to read.
 
 use std::sync::Mutex;
 
@@ -11,6 +11,7 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt as _, StreamExt as _};
 use http_body_util::BodyExt as _;
 use sabir_host::{Consent, DeskModel, DeskSetup};
+use sabir_ldp::{Channel, Credential, Fingerprint, Origin};
 use sabir_policy::PolicyDoc;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -134,6 +135,18 @@ impl Place {
     }
 
     async fn send(&self, session: Option<&str>, method: &str, body: &Value) -> Response {
+        let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+        self.send_as(None, session, method, body).await
+    }
+
+    /// As somebody whom the listener knows.
+    async fn send_as(
+        &self,
+        visitor: Option<Visitor>,
+        session: Option<&str>,
+        method: &str,
+        body: Body,
+    ) -> Response {
         let mut request = Request::builder().method(method).uri("/mcp");
         let headers = [
             ("content-type", "application/json"),
@@ -146,16 +159,15 @@ impl Place {
         if let Some(session) = session {
             request = request.header(http::SESSION, session);
         }
-        let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+        if let Some(visitor) = visitor {
+            request = request.extension(visitor);
+        }
         self.router.clone().call(request.body(body).unwrap()).await.unwrap()
     }
 
     /// Begins a conversation, and gives its name.
     async fn begin(&self) -> Result<String, StatusCode> {
-        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": { "name": "test", "version": "1" } });
-        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
-        let reply = self.send(None, "POST", &hello).await;
+        let reply = self.send(None, "POST", &hello()).await;
         if reply.status() != StatusCode::OK {
             return Err(reply.status());
         }
@@ -184,6 +196,12 @@ async fn answer(response: Response) -> Option<Value> {
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
     let mut told = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
     told.find(|it| it.get("result").is_some()).map(|it| it["result"].clone())
+}
+
+fn hello() -> Value {
+    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" } });
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })
 }
 
 fn task() -> Value {
@@ -246,11 +264,9 @@ async fn a_program_that_is_gone_takes_no_task_back() {
         let (input, output) = tokio::io::split(theirs);
         let stop = CancellationToken::new();
         let served = tokio::spawn(serve_mcp(Arc::new(kit), input, output, stop.clone()));
-        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": { "name": "test", "version": "1" } });
         let call = json!({ "name": "run_task", "arguments": task() });
         for message in [
-            json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }),
+            hello(),
             json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
             json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call }),
         ] {
@@ -325,4 +341,110 @@ async fn a_silent_conversation_makes_room_and_one_that_waits_does_not() {
     let place = Place::new(limits, "");
     place.begin().await.unwrap();
     assert_eq!(place.begin().await, Err(StatusCode::SERVICE_UNAVAILABLE));
+}
+
+/// BR-M4, BR-M11: who has said only half of it when places are counted has none.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_conversations_begin_at_once_than_there_may_be() {
+    let limits = ToolLimits { sessions: 2, ..ToolLimits::default() };
+    let place = Place::new(limits, "");
+    let (go, went) = watch::channel(false);
+    let hello = hello().to_string();
+    let slowly = |_| {
+        let (mut went, hello) = (went.clone(), hello.clone());
+        let (first, rest) = hello.split_at(10);
+        let (first, rest) = (first.to_owned(), rest.to_owned());
+        let rest = async move {
+            went.wait_for(|it| *it).await.unwrap();
+            rest
+        };
+        let parts = stream::once(async { first }).chain(stream::once(rest));
+        let body = Body::from_stream(parts.map(Ok::<_, std::convert::Infallible>));
+        place.send_as(None, None, "POST", body)
+    };
+    let replies = futures_util::future::join_all((0..8).map(slowly));
+    let told = async { go.send_replace(true) };
+    let (replies, _) = futures_util::future::join(replies, told).await;
+    let begun = replies.iter().filter(|it| it.status() == StatusCode::OK).count();
+    let refused = replies.iter().filter(|it| it.status() == StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!((begun, refused.count()), (2, 6));
+}
+
+/// BR-M13: not even its name helps somebody else to a conversation.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_its_callers() {
+    let place = Place::new(ToolLimits::default(), "");
+    let session = place.begin().await.unwrap();
+    let reply = place.call(&session, 1, "run_task", task()).await;
+    place.slow.placed.notified().await;
+    let other = || {
+        let credential = Some(Credential::Token(Fingerprint::of(b"another")));
+        let channel = Channel { origin: Origin::Remote, credential };
+        let address = std::net::Ipv4Addr::LOCALHOST.into();
+        Some(Visitor { address, is_near: false, is_tls: false, channel, trace: None })
+    };
+    let params = json!({ "requestId": 1 });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    for (method, body) in [
+        ("POST", cancel.to_string()),
+        ("POST", list.to_string()),
+        ("GET", String::new()),
+        ("DELETE", String::new()),
+    ] {
+        let body = Body::from(body);
+        let refused = place.send_as(other(), Some(&session), method, body).await;
+        assert_eq!(refused.status(), StatusCode::NOT_FOUND, "{method}");
+    }
+    place.slow.done.send_replace(true);
+    assert_eq!(answer(reply).await.unwrap()["structuredContent"]["state"], "done");
+    assert_eq!(place.cancelled(), 0);
+}
+
+/// BR-M12
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_not_read_ends_no_conversation() {
+    let place = Place::new(ToolLimits::default(), "");
+    let session = place.begin().await.unwrap();
+    let long = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run_task",
+        "arguments":{"task":"count","input":{"n":123456789012345678901234567890}}}}"#;
+    for (body, status, code) in [
+        (long.to_owned(), StatusCode::OK, -32602),
+        ("{".to_owned(), StatusCode::BAD_REQUEST, -32700),
+        ("[]".to_owned(), StatusCode::BAD_REQUEST, -32600),
+        (" ".repeat(MAX_MESSAGE_BYTES + 1), StatusCode::PAYLOAD_TOO_LARGE, -32600),
+    ] {
+        let reply = place.send_as(None, Some(&session), "POST", Body::from(body)).await;
+        assert_eq!(reply.status(), status);
+        let told = reply.into_body().collect().await.unwrap().to_bytes();
+        let told: Value = serde_json::from_slice(&told).unwrap();
+        assert_eq!(told["error"]["code"], code, "{told}");
+    }
+    let check = json!({ "text": "INF(@a>@b): ok" });
+    let told = answer(place.call(&session, 4, "axon_check", check).await).await.unwrap();
+    assert_eq!(told["structuredContent"]["valid"], true, "{told}");
+}
+
+/// BR-M8, BR-M12: over standard streams nobody waits for an answer that never comes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_is_not_read_is_answered() {
+    use rmcp::transport::Transport as _;
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let (input, output) = tokio::io::split(theirs);
+    let mut streams = Streams::new(input, output);
+    let (heard, mut say) = tokio::io::split(ours);
+    let mut heard = BufReader::new(heard).lines();
+    let received = tokio::spawn(async move { (streams.receive().await, streams) });
+    let long = " ".repeat(MAX_MESSAGE_BYTES + 1);
+    let integer = r#"{"jsonrpc":"2.0","id":3,"method":"ping","params":[18446744073709551616]}"#;
+    for (line, id, code) in
+        [("ahoy", Value::Null, -32700), (&long, Value::Null, -32600), (integer, json!(3), -32602)]
+    {
+        say.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        let told: Value = serde_json::from_str(&heard.next_line().await.unwrap().unwrap()).unwrap();
+        assert_eq!((&told["id"], &told["error"]["code"]), (&id, &json!(code)), "{told}");
+    }
+    say.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\"}\n").await.unwrap();
+    assert!(received.await.unwrap().0.is_some());
 }
