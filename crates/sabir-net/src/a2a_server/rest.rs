@@ -152,8 +152,9 @@ impl Asked<'_> {
 
 /// One segment of a path.
 fn decoded(segment: &str) -> String {
-    // Its own name for a query value: what is encoded is decoded, and a plus stays one.
-    let text = format!("x={}", segment.replace('+', "%2B"));
+    // Read as a value of a query: what is encoded is decoded. A plus and an ampersand, which mean
+    // something there, stay what they are.
+    let text = format!("x={}", segment.replace('+', "%2B").replace('&', "%26"));
     let url = reqwest::Url::parse(&format!("http://path/?{text}"));
     let found =
         url.ok().and_then(|url| url.query_pairs().next().map(|(_, value)| value.into_owned()));
@@ -200,3 +201,23 @@ const LISTED: [&str; 7] = [
     "statusTimestampAfter",
     "includeArtifacts",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// BR-P1: what is looked at or deleted is what was named, and not what its name begins with.
+    #[test]
+    fn a_segment_is_the_whole_of_it() {
+        for (segment, name) in [
+            ("a&b", "a&b"),
+            ("a%26b", "a&b"),
+            ("a+b=c;d", "a+b=c;d"),
+            ("a%2Fb", "a/b"),
+            ("&", "&"),
+            ("", ""),
+        ] {
+            assert_eq!(decoded(segment), name, "{segment}");
+        }
+    }
+}
