@@ -127,7 +127,7 @@ fn a_program_that_is_told_to_end_ends() {
     assert_eq!(wait(&mut talk.child), Some(0));
 }
 
-/// BR-M8, BR-M9
+/// BR-M8, BR-M9, BR-M12
 #[test]
 fn a_home_that_is_in_use_is_named_and_tasks_are_kept() {
     let home = tempfile::tempdir().unwrap();
@@ -149,6 +149,8 @@ fn a_home_that_is_in_use_is_named_and_tasks_are_kept() {
     assert_eq!(seen["result"]["structuredContent"]["state"], "done", "{seen}");
     // What is no message, and what is no call, ends nothing.
     writeln!(again.input.as_mut().unwrap(), "{{").unwrap();
+    let unread = again.hear();
+    assert_eq!(unread["error"]["code"], -32700, "{unread}");
     let wrong = again.ask(&json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/sing" }));
     assert_eq!(wrong["error"]["code"], -32601, "{wrong}");
     assert_eq!(again.end(), Some(0));
