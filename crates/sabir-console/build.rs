@@ -19,8 +19,9 @@ fn main() -> io::Result<()> {
     for file in &files {
         let name = file.strip_prefix(&folder).map_err(io::Error::other)?;
         let name = name.to_str().ok_or_else(|| io::Error::other("a name is not UTF-8"))?;
-        let path = file.to_str().ok_or_else(|| io::Error::other("a path is not UTF-8"))?;
-        let _ = writeln!(table, "    ({name:?}, include_bytes!({path:?})),");
+        // A checkout may be moved while what was built for it stays: the compiler knows where it is.
+        let path = format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/assets/\", {name:?})");
+        let _ = writeln!(table, "    ({name:?}, include_bytes!({path})),");
     }
     table.push_str("]\n");
     fs::write(variable("OUT_DIR")?.join("assets.rs"), table)

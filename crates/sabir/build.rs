@@ -5,10 +5,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+const PAGES: &str = "../../docs/diagnostics";
+
 fn main() -> io::Result<()> {
-    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/diagnostics");
-    println!("cargo::rerun-if-changed={}", pages.display());
-    let mut paths: Vec<PathBuf> = match fs::read_dir(&pages) {
+    // Programs of cargo's run in the folder of their crate.
+    let pages = Path::new(PAGES);
+    println!("cargo::rerun-if-changed={PAGES}");
+    let mut paths: Vec<PathBuf> = match fs::read_dir(pages) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error),
@@ -18,8 +21,10 @@ fn main() -> io::Result<()> {
     let mut table = String::from("&[\n");
     for path in paths {
         let code = path.file_stem().unwrap_or_default().to_string_lossy();
-        // A string's debug form is a string literal.
-        let _ = writeln!(table, "    ({code:?}, include_str!({path:?})),");
+        // A checkout may be moved while what was built for it stays: the compiler knows where it is. A
+        // string's debug form is a string literal.
+        let path = format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{PAGES}/{code}.md\")");
+        let _ = writeln!(table, "    ({code:?}, include_str!({path})),");
     }
     table.push_str("]\n");
     let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
