@@ -95,6 +95,15 @@ pub struct Asked {
     word: oneshot::Receiver<Word>,
 }
 
+/// Keeps what somebody asks out of the inbox. Dropping it opens the inbox again; what was asked
+/// meanwhile is a no.
+#[derive(Debug)]
+#[must_use = "it holds only while it lives"]
+pub struct Closed {
+    inbox: Inbox,
+    number: u64,
+}
+
 #[derive(Debug)]
 struct Shared {
     waiting: Mutex<Waiting>,
@@ -106,6 +115,15 @@ struct Waiting {
     /// The number that was given last.
     last: u64,
     matters: BTreeMap<u64, (Matter, oneshot::Sender<Word>)>,
+    /// Numbered as matters are.
+    closed: BTreeMap<u64, Shut>,
+}
+
+/// For whom the inbox is closed.
+struct Shut {
+    whose: Box<dyn Fn(&Asker) -> bool + Send>,
+    /// Of those who asked: they hear nothing for as long as it is closed.
+    unanswered: Vec<oneshot::Sender<Word>>,
 }
 
 impl Matter {
@@ -156,7 +174,8 @@ impl Decision {
 impl Default for Inbox {
     fn default() -> Self {
         let changes = watch::channel(0).0;
-        let waiting = Waiting { last: first_number(), matters: BTreeMap::new() };
+        let waiting =
+            Waiting { last: first_number(), matters: BTreeMap::new(), closed: BTreeMap::new() };
         Self(Arc::new(Shared { waiting: Mutex::new(waiting), changes }))
     }
 }
@@ -227,12 +246,38 @@ impl Inbox {
             waiting.last += 1;
             let id = waiting.last;
             let matter = Matter { id, asked_at_ms: crate::clock::now_ms(), ..matter };
+            if let Some(shut) = waiting.closed.values_mut().find(|it| (it.whose)(&matter.asker)) {
+                shut.unanswered.push(answer);
+                return Asked { inbox: self.clone(), id, word };
+            }
             matter.tell_log();
             waiting.matters.insert(id, (matter, answer));
             id
         };
         self.changed();
         Asked { inbox: self.clone(), id, word }
+    }
+
+    /// From now on nobody decides about what these ask: what waits is taken back, and what they ask
+    /// later is not put in.
+    pub fn close(&self, whose: impl Fn(&Asker) -> bool + Send + 'static) -> Closed {
+        let mut waiting = self.waiting();
+        let taken = waiting.matters.extract_if(.., |_, (matter, _)| whose(&matter.asker));
+        let taken: Vec<(u64, oneshot::Sender<Word>)> =
+            taken.map(|(id, (_, answer))| (id, answer)).collect();
+        for (id, _) in &taken {
+            tell_withdrawn(*id);
+        }
+        let is_changed = !taken.is_empty();
+        let unanswered = taken.into_iter().map(|(_, answer)| answer).collect();
+        waiting.last += 1;
+        let number = waiting.last;
+        waiting.closed.insert(number, Shut { whose: Box::new(whose), unanswered });
+        drop(waiting);
+        if is_changed {
+            self.changed();
+        }
+        Closed { inbox: self.clone(), number }
     }
 
     fn changed(&self) {
@@ -264,10 +309,28 @@ impl Asked {
 impl Drop for Asked {
     fn drop(&mut self) {
         if self.inbox.waiting().matters.remove(&self.id).is_some() {
-            metrics().approvals_decided.add("withdrawn", 1);
-            tracing::info!(target: topic::APPROVAL, id = self.id, "nobody waits for it any more");
+            tell_withdrawn(self.id);
             self.inbox.changed();
         }
+    }
+}
+
+impl Drop for Closed {
+    fn drop(&mut self) {
+        let shut = self.inbox.waiting().closed.remove(&self.number);
+        // Who still waits is woken when nobody holds the lock.
+        drop(shut);
+    }
+}
+
+fn tell_withdrawn(id: u64) {
+    metrics().approvals_decided.add("withdrawn", 1);
+    tracing::info!(target: topic::APPROVAL, id, "nobody waits for it any more");
+}
+
+impl fmt::Debug for Shut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shut").field("unanswered", &self.unanswered.len()).finish_non_exhaustive()
     }
 }
 
@@ -336,6 +399,34 @@ mod tests {
         changes.mark_unchanged();
         let other = inbox.ask(matter("next"));
         assert_ne!(other.id(), id, "a number is never used again");
+    }
+
+    /// OR-23
+    #[tokio::test]
+    async fn nobody_decides_for_whom_the_inbox_is_closed() {
+        let inbox = Inbox::default();
+        let session = |id: &str| Asker::Session { id: id.to_owned() };
+        let of = |id: &str| Matter::new(session(id), MatterKind::Approval, id.to_owned());
+        let (mut early, other) = (inbox.ask(of("a")), inbox.ask(of("b")));
+        let mut changes = inbox.watch();
+        let closed = inbox.close(move |asker| *asker == session("a"));
+        assert!(changes.has_changed().unwrap());
+        changes.mark_unchanged();
+        let late = inbox.ask(of("a"));
+        for asked in [&early, &late] {
+            let decided = inbox.decide(asked.id(), Decision::Approve);
+            assert_eq!(decided, Err(Undecided::NotWaiting(asked.id())));
+        }
+        let listed: Vec<u64> = inbox.list().iter().map(|matter| matter.id).collect();
+        assert_eq!(listed, [other.id()]);
+        assert!(!changes.has_changed().unwrap());
+        let unheard = futures_util::FutureExt::now_or_never(early.decided());
+        assert_eq!(unheard, None, "that nobody is asked is no answer yet");
+        drop(late);
+        drop(closed);
+        assert_eq!(early.decided().await, Decision::Deny);
+        let again = inbox.ask(of("a"));
+        assert_eq!(inbox.decide(again.id(), Decision::Approve), Ok(()));
     }
 
     /// CO-26: who decides about what was shown before a start decides about nothing else.

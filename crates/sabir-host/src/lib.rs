@@ -56,7 +56,7 @@ pub use files::{
     Applied, AppliedFile, ApplyError, BeforeFile, Recovered, Root, Undo, apply, keep, recover,
     revert,
 };
-pub use inbox::{Asked, Asker, Decision, Inbox, Matter, MatterKind, Undecided, Word};
+pub use inbox::{Asked, Asker, Closed, Decision, Inbox, Matter, MatterKind, Undecided, Word};
 pub use language::{Finding, MOST_TEXT_BYTES, TextChange, axon_changes, findings};
 pub use mcp::{ExternalTool, Mcp, McpConfig, McpConfigError, McpError, McpNotice, McpOutput};
 pub use model::{

@@ -19,11 +19,11 @@ mod watched;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use sabir_host::{Feed, FeedScope, FeedStream};
+use sabir_host::{Closed, Feed, FeedScope, FeedStream};
 use sabir_ldp::DelegateId;
 use sabir_store::{SessionId, Store, StoreError};
 use tokio::sync::watch;
@@ -59,7 +59,7 @@ pub struct OrdersSetup {
     pub feed: Feed,
     /// Delegates of this node, which are candidates without having been added.
     pub own: Vec<OwnDelegate>,
-    /// Who can be asked whether a result is right.
+    /// Who is asked about orders.
     pub people: Option<Arc<dyn People>>,
     pub absence: Absence,
 }
@@ -118,6 +118,8 @@ struct Live {
     id: OrderId,
     order: watch::Sender<Arc<Order>>,
     stop: CancellationToken,
+    /// Once it is cancelled: nobody is asked about it any more.
+    spared: OnceLock<Closed>,
     /// Rows are added up in the order in which they stand.
     writing: tokio::sync::Mutex<()>,
 }
@@ -334,7 +336,12 @@ impl Shared {
         self.delegation.leaving().is_cancelled()
     }
 
+    /// Whoever decides afterwards decides about nothing, however late the delegate hears of it.
     fn cancel(&self, live: &Live) {
+        if let Some(people) = &self.people {
+            let node = self.delegation.client().delegate_id();
+            live.spared.get_or_init(|| people.spare(node, &live.id));
+        }
         live.stop.cancel();
         let children: Vec<Arc<Live>> = {
             let all = self.live_map();
@@ -400,6 +407,7 @@ impl Live {
             id: order.id.clone(),
             order: watch::channel(Arc::new(order)).0,
             stop: CancellationToken::new(),
+            spared: OnceLock::new(),
             writing: tokio::sync::Mutex::new(()),
         }
     }

@@ -1,10 +1,12 @@
-//! People who can be asked whether a result is right.
+//! People who are asked about orders: whether what a delegate wants may be done, and whether a result is
+//! right.
 
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use sabir_host::{Asker, Decision, Inbox, Matter, MatterKind};
+use sabir_host::{Asker, Closed, Decision, Inbox, Matter, MatterKind};
+use sabir_ldp::DelegateId;
 use serde_json::Value;
 
 use super::request::OrderId;
@@ -14,12 +16,24 @@ use crate::delegation::{Judge, Judgement, Question};
 pub trait People: Send + Sync {
     /// Who judges the result of an order.
     fn judge(&self, order: &OrderId) -> Arc<dyn Judge>;
+
+    /// Asks them nothing more about an order that `node` placed, for as long as the result lives.
+    fn spare(&self, node: &DelegateId, order: &OrderId) -> Closed;
 }
 
 /// Whoever looks at the inbox.
 impl People for Inbox {
     fn judge(&self, order: &OrderId) -> Arc<dyn Judge> {
         Arc::new(AtInbox { inbox: self.clone(), order: order.clone() })
+    }
+
+    fn spare(&self, node: &DelegateId, order: &OrderId) -> Closed {
+        let (node, order) = (node.clone(), order.clone());
+        self.close(move |asker| match asker {
+            Asker::Task { key, .. } => OrderId::of_key(&node, key).as_ref() == Some(&order),
+            Asker::Order { id } => id == order.as_str(),
+            Asker::Session { .. } | Asker::Desk { .. } => false,
+        })
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use sabir_host::{Asker, Decision, Inbox, Patrons as _, Standing};
-use sabir_ldp::{DelegateId, TaskId, TaskKey};
+use sabir_host::{Asker, Decision, Inbox, Matter, MatterKind, Patrons as _, Standing, Undecided};
+use sabir_ldp::{DelegateId, SkillName, TaskId, TaskKey};
 use sabir_net::{
     OrderError, OrderId, OrderRequest, OrderState, OrderVerify, OrderVisit, People, Placer,
 };
@@ -227,6 +227,44 @@ async fn a_person_is_asked_through_the_inbox() {
         orders.leave().await;
         world.end().await;
     }
+}
+
+/// OR-23: what a delegate asks for its task, and what is asked about the result.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_approves_anything_of_an_order_that_was_cancelled() {
+    let (buyer, world) = (Buyer::new(), World::start().await);
+    let inbox = Inbox::default();
+    let store = buyer.store().await;
+    let people: Arc<dyn People> = Arc::new(inbox.clone());
+    let orders = buyer.orders_with(store, vec![own("harbor", &world)], Some(people)).await;
+    let walking = orders.place(steps(2), None).await.unwrap();
+    let approval = |owner: &str, order: &OrderId| {
+        let (owner, skill) = (DelegateId::new(owner).unwrap(), SkillName::new("steps").unwrap());
+        let key = TaskKey { owner, id: TaskId::new(order.task_id()).unwrap() };
+        let asker = Asker::Task { key, skill, delegate: "harbor".to_owned() };
+        inbox.ask(Matter::new(asker, MatterKind::Approval, "run `rm`".to_owned()))
+    };
+    let wanted = approval("ldp:delegate:buyer", &walking);
+    let strangers = approval("ldp:delegate:stranger", &walking);
+    orders.cancel(&walking).await.unwrap();
+    let late = Err(Undecided::NotWaiting(wanted.id()));
+    assert_eq!(inbox.decide(wanted.id(), Decision::Approve), late);
+    assert_eq!(inbox.decide(strangers.id(), Decision::Approve), Ok(()));
+    let request = OrderRequest { verify: Some(OrderVerify::Person), ..ask("echo", "say hi") };
+    let judged = orders.place(request, None).await.unwrap();
+    let mut watch = inbox.watch();
+    while inbox.list().is_empty() {
+        watch.changed().await.unwrap();
+    }
+    let asked = inbox.list()[0].id;
+    orders.cancel(&judged).await.unwrap();
+    assert_eq!(inbox.decide(asked, Decision::Approve), Err(Undecided::NotWaiting(asked)));
+    for id in [&walking, &judged] {
+        let order = orders.wait(id).await.unwrap();
+        assert_eq!(order.state, OrderState::Cancelled, "{order:?}");
+    }
+    orders.leave().await;
+    world.end().await;
 }
 
 /// OR-6.
