@@ -33,7 +33,7 @@ pub struct Section {
 struct Piece {
     plain: Range<usize>,
     source: Range<usize>,
-    /// Whether both have the same length byte for byte. Others are mapped as a whole.
+    /// Whether both are the same byte for byte, up to white space. Others are mapped as a whole.
     is_even: bool,
 }
 
@@ -184,7 +184,7 @@ impl<'m> Reader<'m> {
         let start = self.plain.text.len();
         self.plain.text.push_str(text);
         let plain = start..self.plain.text.len();
-        let is_even = plain.len() == source.len();
+        let is_even = self.markdown.get(source.clone()).is_some_and(|from| is_same(text, from));
         match self.plain.pieces.last_mut() {
             Some(last)
                 if last.is_even
@@ -238,9 +238,17 @@ fn code_range(markdown: &str, range: Range<usize>, text: &str) -> Range<usize> {
     let span = &markdown[range.clone()];
     let ticks = span.bytes().take_while(|byte| *byte == b'`').count();
     let inner = range.start + ticks..range.end.saturating_sub(ticks).max(range.start + ticks);
-    match inner.len().checked_sub(text.len()) {
-        // A space at each end is not part of the text.
-        Some(2) => inner.start + 1..inner.end - 1,
-        _ => inner,
+    // A space at each end is not part of the text. Marks of quotes may be missing from it, too.
+    let between = markdown.get(inner.start + 1..inner.end.saturating_sub(1));
+    match between.is_some_and(|between| is_same(text, between)) {
+        true => inner.start + 1..inner.end - 1,
+        false => inner,
     }
+}
+
+/// Whether a text is what stands there. Line ends may have become spaces.
+fn is_same(text: &str, from: &str) -> bool {
+    let mut both = text.bytes().zip(from.bytes());
+    text.len() == from.len()
+        && both.all(|(byte, was)| byte == was || byte == b' ' && was.is_ascii_whitespace())
 }

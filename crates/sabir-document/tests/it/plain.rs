@@ -83,6 +83,8 @@ fn places_lead_back_to_the_source() {
     ] {
         assert_eq!(mapped(markdown, part), expected);
     }
+    // A mark of the quote is left out of the code, which is as long as the padding of another would be.
+    assert_eq!(mapped("> `°C\n> °F`", "C"), "> `|°C\n> °F|`");
     let plain = PlainText::of_markdown("a\n\nb");
     assert!(plain.source_range(1..3).is_empty());
     assert!(PlainText::of_markdown("").source_range(0..0).is_empty());
