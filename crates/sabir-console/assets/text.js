@@ -1,7 +1,7 @@
 // Texts of others, shown so that they cannot pretend: what is hidden in them is spelled out, diffs
 // are marked line by line, and Markdown becomes elements without ever being HTML.
 
-import { sentence } from './format.js';
+import { counted, sentence } from './format.js';
 import { classes, html } from './lib.js';
 
 /** What a reader does not see or what turns the direction of text; tabs and line ends are no secret. */
@@ -9,6 +9,11 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]
 const UNSEEN_ALL = new RegExp(UNSEEN.source, 'gu');
 /** These join letters of some scripts and parts of pictures; between others they only hide. */
 const JOINERS = '\u200c\u200d\ufe0e\ufe0f';
+
+/** More pieces than anybody looks at one by one. What is beyond them is shown in full, and plainly. */
+const MOST_SPELLED = 1_000;
+const MOST_LINES = 5_000;
+const MOST_LETTERS = 200_000;
 
 function isSecret(text, at, letter) {
   if (letter === '\n' || letter === '\t') return false;
@@ -22,18 +27,20 @@ function isSecret(text, at, letter) {
 export function Shown({ text }) {
   const whole = String(text ?? '').replace(/\r\n/g, '\n');
   if (!UNSEEN.test(whole)) return whole;
-  const parts = [];
+  const [parts, rest] = [[], []];
   let from = 0;
   for (const found of whole.matchAll(UNSEEN_ALL)) {
     const letter = found[0];
     if (!isSecret(whole, found.index, letter)) continue;
     const code = letter.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
-    parts.push(whole.slice(from, found.index));
-    parts.push(html`<span class="unseen" title="a character that is not seen">U+${code}</span>`);
+    const mark = `U+${code}`;
+    const before = whole.slice(from, found.index);
     from = found.index + letter.length;
+    if (parts.length < MOST_SPELLED) parts.push(before, html`<span class="unseen" title="a character that is not seen">${mark}</span>`);
+    else rest.push(before, `[${mark}]`);
   }
-  parts.push(whole.slice(from));
-  return parts;
+  rest.push(whole.slice(from));
+  return [...parts, rest.join('')];
 }
 
 /** A unified diff, a patch of an agent, or a question about changes of files. */
@@ -54,9 +61,10 @@ function kindOf(line) {
 /** A diff, line by line. The signs stay, so that colour is never the only mark. */
 export function Diff({ text, label = 'Changes' }) {
   const lines = String(text ?? '').replace(/\n$/, '').split('\n');
+  const rest = lines.splice(MOST_LINES).join('\n');
   return html`<pre class="code diff" tabindex="0" role="group" aria-label=${label}><code>${lines.map(
     (line) => html`<span class=${classes('line', kindOf(line))}><${Shown} text=${line} />${'\n'}</span>`,
-  )}</code></pre>`;
+  )}${rest && html`<${Shown} text=${rest} />`}</code></pre>`;
 }
 
 /** What is decided about, in full: as a diff where it is one. */
@@ -83,10 +91,23 @@ export function Changes({ changes }) {
   });
 }
 
+/** Where a text is cut that is too long to be drawn in pieces. */
+function endOfDrawn(whole) {
+  let end = 0;
+  for (let lines = 0; lines < MOST_LINES; lines += 1) {
+    const next = whole.indexOf('\n', end);
+    if (next < 0 || next >= MOST_LETTERS) return whole.length <= MOST_LETTERS ? whole.length : end || MOST_LETTERS;
+    end = next + 1;
+  }
+  return end;
+}
+
 /** What a model wrote: paragraphs, lists, headings and code, and nothing that acts. */
 export function Prose({ text }) {
   const blocks = [];
-  const lines = String(text ?? '').replace(/\r\n?/g, '\n').split('\n');
+  const whole = String(text ?? '').replace(/\r\n?/g, '\n');
+  const end = endOfDrawn(whole);
+  const lines = whole.slice(0, end).split('\n');
   let at = 0;
   while (at < lines.length) {
     const line = lines[at];
@@ -119,7 +140,8 @@ export function Prose({ text }) {
       blocks.push(html`<p>${inline(paragraph.join('\n'))}</p>`);
     }
   }
-  return html`<div class="prose">${blocks}</div>`;
+  const rest = whole.slice(end);
+  return html`<div class="prose">${blocks}${rest && html`<details class="fold"><summary>The rest, ${counted(rest.length, 'letter')}</summary><pre class="code wrap" tabindex="0"><code>${rest}</code></pre></details>`}</div>`;
 }
 
 /** What the node says in a sentence, with commands in it as such. */

@@ -156,6 +156,18 @@ fn a_page_that_stays_open_finds_the_node_again() {
     stage.end();
 }
 
+#[test]
+fn results_of_every_shape_and_length_are_shown() {
+    let Some(driver) = browser_driver() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let sections = "[[skills]]\nname = \"say\"\nrun = [\"cat\"]\n\
+        [[skills]]\nname = \"count\"\nrun = [\"seq\", \"--format=- %.0f\", \"200000\"]\n";
+    let node = Node::start(home.path(), sections);
+    let script = Script::start(&driver, "results.mjs", &link(&node));
+    assert_eq!(script.steps(), ["odd", "long", "hidden"]);
+    node.end();
+}
+
 /// What the page carries of others is what they published; [NOTICE.md](../../../../NOTICE.md) names
 /// the one difference.
 #[test]
