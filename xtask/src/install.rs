@@ -59,6 +59,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
         "usr/share/doc/sabir/sabir.toml",
         "usr/share/doc/sabir/NOTICE.md",
         "usr/lib/systemd/system/sabir.service",
+        "etc/sabir/sabir.toml",
     ] {
         let length = fs::metadata(staged.join(file)).map(|facts| facts.len());
         ensure!(length.is_ok_and(|length| length > 0), "{file} was not staged");
@@ -109,6 +110,7 @@ fn stage(root: &Path, folder: &Path, profile: Profile) -> Result<()> {
     let units = "usr/lib/systemd/system";
     let service = root.join("packaging/systemd/sabir.service");
     copy(&service, &folder.join(units).join("sabir.service"))?;
+    copy(&root.join("packaging/systemd/sabir.toml"), &folder.join("etc/sabir/sabir.toml"))?;
     let network = root.join("packaging/systemd/network.conf");
     copy(&network, &folder.join("usr/share/doc/sabir/network.conf"))
 }

@@ -71,6 +71,11 @@ fn what_the_container_copies_is_there() {
     assert_eq!(instruction("USER"), "sabir");
     let home = instruction("VOLUME");
     assert_eq!(instruction("ENV"), format!("SABIR_HOME={home}"));
+    let mut places = instructions().into_iter().filter(|(word, _)| word == "WORKDIR");
+    let (_, workspace) = places.next_back().unwrap();
+    assert!(!Path::new(&workspace).starts_with(&home), "agents may not write there");
+    let made = format!("install --directory --owner=sabir --group=sabir {workspace}");
+    assert!(instructions().iter().any(|(word, rest)| word == "RUN" && rest.contains(&made)));
 }
 
 /// The command of the container, with an address that only this machine reaches.
@@ -142,6 +147,15 @@ fn the_service_is_understood() {
             assert!(help.contains(option), "{option}");
         }
     }
+    let text = fs::read_to_string(units.join("sabir.service")).unwrap();
+    let said = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    let (home, workspace) = (said("Environment=SABIR_HOME="), said("WorkingDirectory="));
+    assert!(!Path::new(workspace).starts_with(home), "agents may not write there");
+    let kept = [home, workspace].map(|place| place.strip_prefix("%S/").unwrap());
+    assert_eq!(said("StateDirectory="), kept.join(" "));
+    let config = units.join("sabir.toml");
+    let checked = run(&["config", "check", "--config", config.to_str().unwrap()], "");
+    assert_eq!(checked.code, 0, "{}", checked.stderr);
     let checked = Command::new("systemd-analyze")
         .args(["verify", "--man=no"])
         .arg(&service)
