@@ -154,7 +154,7 @@ fn the_service_is_understood() {
     let kept = [home, workspace].map(|place| place.strip_prefix("%S/").unwrap());
     assert_eq!(said("StateDirectory="), kept.join(" "));
     let config = units.join("sabir.toml");
-    let checked = run(&["config", "check", "--config", config.to_str().unwrap()], "");
+    let checked = run(&["config", "check", config.to_str().unwrap()], "");
     assert_eq!(checked.code, 0, "{}", checked.stderr);
     let checked = Command::new("systemd-analyze")
         .args(["verify", "--man=no"])
