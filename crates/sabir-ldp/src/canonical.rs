@@ -34,14 +34,22 @@ pub enum CanonicalFault {
     TooDeep,
 }
 
+/// A canonical text.
+pub(crate) struct Canonical {
+    pub(crate) text: String,
+    /// It is read as what it was made of. Of a double it keeps the value, and not that it was one: `1.0`
+    /// is `1` there.
+    pub(crate) is_exact: bool,
+}
+
 /// The canonical text of a value that was read.
 pub fn canonical_text(value: JsonValue<'_>) -> Result<String, NotCanonical> {
-    write(value, value.text().len(), None)
+    write(value, value.text().len(), None).map(|canonical| canonical.text)
 }
 
 /// The canonical text of a value that we made.
 pub fn canonical_value(value: &Value) -> Result<String, NotCanonical> {
-    write(value, 0, None)
+    write(value, 0, None).map(|canonical| canonical.text)
 }
 
 /// As [`canonical_text`], without the field `key` of the outermost object.
@@ -49,19 +57,22 @@ pub(crate) fn canonical_text_without(
     value: JsonValue<'_>,
     key: &str,
 ) -> Result<String, NotCanonical> {
-    write(value, value.text().len(), Some(key))
+    write(value, value.text().len(), Some(key)).map(|canonical| canonical.text)
 }
 
 /// The canonical text of what we are about to send, without the field `key` of the outermost object.
-pub(crate) fn canonical_wire_without(wire: &Wire<'_>, key: &str) -> Result<String, NotCanonical> {
+pub(crate) fn canonical_wire_without(
+    wire: &Wire<'_>,
+    key: &str,
+) -> Result<Canonical, NotCanonical> {
     // Where the fault is, the value can say.
     write(Part::Wire(wire), TYPICAL_BYTES, Some(key))
-        .or_else(|_| canonical_value_without(&wire.to_value(), key))
+        .or_else(|_| write(&wire.to_value(), 0, Some(key)))
 }
 
 /// As [`canonical_value`], without the field `key` of the outermost object.
 pub(crate) fn canonical_value_without(value: &Value, key: &str) -> Result<String, NotCanonical> {
-    write(value, 0, Some(key))
+    write(value, 0, Some(key)).map(|canonical| canonical.text)
 }
 
 impl fmt::Display for NotCanonical {
@@ -104,6 +115,8 @@ enum Number<'a> {
     /// The digits of an integer, with its sign.
     Integer(Cow<'a, str>),
     Double(f64),
+    /// A double in a field that holds nothing else: whoever reads it takes `1` for one, too.
+    Amount(f64),
 }
 
 enum Step<'a, N> {
@@ -116,10 +129,12 @@ fn write<'a, N: Node<'a>>(
     top: N,
     length_hint: usize,
     without: Option<&str>,
-) -> Result<String, NotCanonical> {
+) -> Result<Canonical, NotCanonical> {
     let mut out = String::with_capacity(length_hint);
-    let mut steps = vec![Step::Member(None, top)];
+    let mut steps = Vec::with_capacity(TYPICAL_MEMBERS);
+    steps.push(Step::Member(None, top));
     let mut depth = 0_usize;
+    let mut is_exact = true;
     while let Some(step) = steps.pop() {
         let (key, node) = match step {
             Step::Close(bracket) => {
@@ -144,6 +159,7 @@ fn write<'a, N: Node<'a>>(
                 continue;
             }
             Shape::Number(number) => {
+                is_exact &= !matches!(number, Number::Double(_));
                 write_number(&number, &mut out).map_err(refuse)?;
                 continue;
             }
@@ -174,8 +190,11 @@ fn write<'a, N: Node<'a>>(
             members.sort_unstable_by(|a, b| key_of(b).encode_utf16().cmp(key_of(a).encode_utf16()));
         }
     }
-    Ok(out)
+    Ok(Canonical { text: out, is_exact })
 }
+
+/// Values of an answer that wait to be written while another is.
+const TYPICAL_MEMBERS: usize = 48;
 
 fn key_of<'a, N>(step: &Step<'a, N>) -> &'a str {
     match step {
@@ -239,7 +258,9 @@ fn write_number(number: &Number<'_>, out: &mut String) -> Result<(), CanonicalFa
             }
             out.push_str(printed);
         }
-        Number::Double(double) => out.push_str(buffer.format_finite(*double)),
+        Number::Double(double) | Number::Amount(double) => {
+            out.push_str(buffer.format_finite(*double));
+        }
     }
     Ok(())
 }
@@ -352,7 +373,7 @@ impl<'a> Node<'a> for Part<'a> {
             Self::Wire(Wire::Whole(number)) => {
                 Shape::Number(Number::Integer(Cow::Owned(number.to_string())))
             }
-            Self::Wire(Wire::Amount(number)) => Shape::Number(Number::Double(*number)),
+            Self::Wire(Wire::Amount(number)) => Shape::Number(Number::Amount(*number)),
             Self::Wire(Wire::Text(text)) => Shape::String(Cow::Borrowed(text)),
             Self::Wire(Wire::List(_)) => Shape::Array,
             Self::Wire(Wire::Object(_)) => Shape::Object,

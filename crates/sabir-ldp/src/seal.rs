@@ -10,7 +10,7 @@ use crate::envelope::Envelope;
 use crate::hex;
 use crate::id::DelegateId;
 use crate::moment::Moment;
-use crate::sign::{Algorithm, Nonce, SessionKey, Signer, SigningKey, sign_envelope};
+use crate::sign::{Algorithm, Nonce, SessionKey, Signer, SigningKey, sign_envelope, write_signed};
 use crate::trust::Trust;
 
 #[derive(Debug, Clone)]
@@ -43,19 +43,39 @@ impl Seal {
         identity: &SigningKey,
         trust: &Trust,
     ) -> Result<(), SealError> {
+        if let Some(signer) = self.signer(identity, trust)? {
+            let nonce = nonce_of(envelope);
+            sign_envelope(envelope, signer, nonce).map_err(SealError::NotCanonical)?;
+        }
+        Ok(())
+    }
+
+    /// Signs it as [`apply`](Self::apply) does, and gives the text that is sent.
+    pub fn write(
+        &self,
+        envelope: &mut Envelope,
+        identity: &SigningKey,
+        trust: &Trust,
+    ) -> Result<String, SealError> {
+        let Some(signer) = self.signer(identity, trust)? else { return Ok(envelope.to_text()) };
+        let nonce = nonce_of(envelope);
+        write_signed(envelope, signer, nonce).map_err(SealError::NotCanonical)
+    }
+
+    fn signer<'a>(
+        &'a self,
+        identity: &'a SigningKey,
+        trust: &'a Trust,
+    ) -> Result<Option<Signer<'a>>, SealError> {
         let secret = |peer: &DelegateId| trust.peer(peer)?.secret.as_ref();
-        let signer = match self {
-            Self::None => return Ok(()),
+        Ok(Some(match self {
+            Self::None => return Ok(None),
             Self::Identity => Signer::Identity(identity),
             Self::Session(key) => Signer::Session(key),
             Self::Reference(peer) => {
                 Signer::Reference(secret(peer).ok_or_else(|| SealError::NoSecret(peer.clone()))?)
             }
-        };
-        // The machine's: the keys of a session may hang on it.
-        let nonce = envelope.nonce.as_deref().and_then(hex::decode).unwrap_or_default();
-        sign_envelope(envelope, signer, Nonce::new(nonce)).map_err(SealError::NotCanonical)?;
-        Ok(())
+        }))
     }
 
     /// Puts into the envelope what a signature covers: all but the signature. Keys of a session hang
@@ -68,6 +88,11 @@ impl Seal {
             Self::None | Self::Reference(_) => None,
         };
     }
+}
+
+/// The machine's: the keys of a session may hang on it.
+fn nonce_of(envelope: &Envelope) -> Nonce {
+    Nonce::new(envelope.nonce.as_deref().and_then(hex::decode).unwrap_or_default())
 }
 
 /// Why something could not be signed as it should be. It is not to be sent then.
@@ -98,5 +123,71 @@ impl Serialize for Seal {
             Self::Session(_) => "session",
             Self::Reference(_) => "reference",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::card::TrustDomain;
+    use crate::envelope::Received;
+    use crate::sign::Verifier;
+    use crate::trust::SignaturePolicy;
+
+    fn envelope(output: &Value) -> Envelope {
+        let message = json!({
+            "message_id": "m", "session_id": "s", "from": "ldp:delegate:a", "to": "ldp:delegate:b",
+            "payload_mode": "text", "timestamp": "2026-11-16T12:00:00Z", "nonce": "07".repeat(16),
+            "body": {
+                "type": "TASK_RESULT", "task_id": "t", "output": output,
+                "provenance": {
+                    "produced_by": "ldp:delegate:a", "payload_mode_used": "text",
+                    "confidence": 1.0, "cost_usd": 0.25, "tokens_used": 7,
+                },
+            },
+        });
+        serde_json::from_value(message).unwrap()
+    }
+
+    /// LD-S4, LD-S13: the text is signed, and says what the envelope says, to the last digit.
+    #[test]
+    fn what_is_written_is_what_is_signed_and_nothing_is_lost() {
+        let key = SigningKey::from_seed(&[1; 32]);
+        let trust = Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown);
+        let outputs = [
+            json!(null),
+            json!("a \"quote\", a\nline, \u{1f600} and \u{7f}"),
+            json!({ "z": [1, -2, 0], "a": { "é": true, "e": {} }, "signature": "its own" }),
+            // Whoever reads these sees whether they were doubles.
+            json!(1.0),
+            json!([{ "deep": [0.5, 1e300] }]),
+        ];
+        for output in &outputs {
+            for seal in [Seal::None, Seal::Identity] {
+                let mut written = envelope(output);
+                let text = seal.write(&mut written, &key, &trust).unwrap();
+                let mut applied = envelope(output);
+                seal.apply(&mut applied, &key, &trust).unwrap();
+                let received = Received::read(&text).unwrap();
+                assert_eq!(received.envelope, applied, "{text}");
+                let found: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(found["body"]["output"], *output, "{text}");
+                if let Some(signed) = received.signed().unwrap() {
+                    assert_eq!(signed.verify(Verifier::Identity(&key.public_key())), Ok(()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_canonical_form_is_not_written_as_signed() {
+        let key = SigningKey::from_seed(&[1; 32]);
+        let trust = Trust::new(TrustDomain::closed("default"), SignaturePolicy::WhereKnown);
+        let result = Seal::Identity.write(&mut envelope(&json!(u64::MAX)), &key, &trust);
+        let Err(SealError::NotCanonical(fault)) = result else { panic!("{result:?}") };
+        assert_eq!(fault.pointer, "/body/output");
+        assert!(Seal::None.write(&mut envelope(&json!(u64::MAX)), &key, &trust).is_ok());
     }
 }

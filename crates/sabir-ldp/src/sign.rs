@@ -12,6 +12,7 @@ mod session;
 mod tree;
 
 pub use bytes::SigningBytes;
+pub(crate) use envelope::write_signed;
 pub use envelope::{
     Algorithm, Nonce, SignatureFault, SignedMessage, Signer, Verifier, sign_envelope, sign_fields,
 };

@@ -41,10 +41,11 @@ impl SigningBytes {
         if !algorithm.is_native() {
             return Ok(Self(string_of_wire(envelope).into_bytes()));
         }
-        Ok(Self::of_canonical(algorithm, &canonical_wire_without(envelope, SIGNATURE_KEY)?))
+        let canonical = canonical_wire_without(envelope, SIGNATURE_KEY)?;
+        Ok(Self::of_canonical(algorithm, &canonical.text))
     }
 
-    fn of_canonical(algorithm: Algorithm, canonical: &str) -> Self {
+    pub(super) fn of_canonical(algorithm: Algorithm, canonical: &str) -> Self {
         let parts = [ENVELOPE_LABEL, algorithm.wire_name(), canonical];
         Self(framed(&parts.map(str::as_bytes)))
     }

@@ -13,7 +13,7 @@ use super::bytes::{SIGNATURE_KEY, SigningBytes};
 use super::key::{PublicKey, SigningKey, WrongSignature};
 use super::reference::{SharedSecret, is_ambiguous};
 use super::session::SessionKey;
-use crate::canonical::NotCanonical;
+use crate::canonical::{Canonical, NotCanonical, canonical_wire_without};
 use crate::envelope::Envelope;
 use crate::hex;
 
@@ -145,12 +145,44 @@ pub fn sign_envelope(
     signer: Signer<'_>,
     nonce: Nonce,
 ) -> Result<SigningBytes, NotCanonical> {
-    let algorithm = signer.algorithm();
-    envelope.signature_algorithm = Some(algorithm.wire_name().to_owned());
-    envelope.nonce = algorithm.is_native().then(|| nonce.to_hex());
+    let algorithm = prepare(envelope, signer, nonce);
     let bytes = SigningBytes::of_wire(algorithm, &envelope.to_wire())?;
     envelope.signature = Some(signer.sign(bytes.as_bytes()));
     Ok(bytes)
+}
+
+/// Signs an envelope, and gives the text that is sent. That is mostly the very text that was signed, so
+/// that it is written once.
+pub(crate) fn write_signed(
+    envelope: &mut Envelope,
+    signer: Signer<'_>,
+    nonce: Nonce,
+) -> Result<String, NotCanonical> {
+    let algorithm = prepare(envelope, signer, nonce);
+    if algorithm.is_native() {
+        let Canonical { mut text, is_exact } =
+            canonical_wire_without(&envelope.to_wire(), SIGNATURE_KEY)?;
+        let bytes = SigningBytes::of_canonical(algorithm, &text);
+        let signature = signer.sign(bytes.as_bytes());
+        if is_exact && text.pop() == Some('}') {
+            for part in [",\"", SIGNATURE_KEY, "\":\"", &signature, "\"}"] {
+                text.push_str(part);
+            }
+            return Ok(text);
+        }
+        envelope.signature = Some(signature);
+    } else {
+        sign_envelope(envelope, signer, nonce)?;
+    }
+    Ok(envelope.to_text())
+}
+
+/// Puts in what a signature covers besides the message.
+fn prepare(envelope: &mut Envelope, signer: Signer<'_>, nonce: Nonce) -> Algorithm {
+    let algorithm = signer.algorithm();
+    envelope.signature_algorithm = Some(algorithm.wire_name().to_owned());
+    envelope.nonce = algorithm.is_native().then(|| nonce.to_hex());
+    algorithm
 }
 
 /// The same for an envelope that is an object, with keys in it that our types do not know.

@@ -47,7 +47,7 @@ impl UnsignedRecord {
     pub fn of(outcome: &Outcome) -> Result<Self, NotCanonical> {
         let provenance = canonical_wire_without(&outcome.provenance.to_wire(), SIGNATURE_KEY)?;
         let output = canonical_value(&outcome.output)?;
-        Ok(Self(provenance_bytes(outcome.task_id.as_str(), &output, &provenance)))
+        Ok(Self(provenance_bytes(outcome.task_id.as_str(), &output, &provenance.text)))
     }
 }
 
