@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) type Told = Box<dyn Fn(u64) + Send + Sync>;
+pub(crate) type Over = Box<dyn Fn() + Send + Sync>;
 
 pub(crate) struct Commits(Mutex<State>);
 
@@ -12,27 +13,48 @@ struct State {
     /// The last entry on disk.
     last: u64,
     /// None when nothing will be written any more.
-    listeners: Option<Vec<Told>>,
+    listeners: Option<Listeners>,
+}
+
+#[derive(Default)]
+struct Listeners {
+    /// Told before those who appended.
+    first: Vec<Told>,
+    /// Told after them.
+    last: Vec<Over>,
 }
 
 impl Commits {
     pub(crate) fn new(last: u64) -> Self {
-        Self(Mutex::new(State { last, listeners: Some(Vec::new()) }))
+        Self(Mutex::new(State { last, listeners: Some(Listeners::default()) }))
     }
 
     /// Under the lock, so that no number is passed over and none comes after a greater one.
     pub(crate) fn listen(&self, told: Told) {
         let mut state = self.lock();
-        tell(&told, state.last);
+        tell(|| told(state.last));
         if let Some(listeners) = &mut state.listeners {
-            listeners.push(told);
+            listeners.first.push(told);
+        }
+    }
+
+    pub(crate) fn listen_afterwards(&self, over: Over) {
+        if let Some(listeners) = &mut self.lock().listeners {
+            listeners.last.push(over);
         }
     }
 
     pub(crate) fn reached(&self, last: u64) {
         let mut state = self.lock();
         state.last = last;
-        state.listeners.iter().flatten().for_each(|told| tell(told, last));
+        let first = state.listeners.iter().flat_map(|listeners| &listeners.first);
+        first.for_each(|told| tell(|| told(last)));
+    }
+
+    /// All who appended what was reached last have heard of it.
+    pub(crate) fn heard(&self) {
+        let state = self.lock();
+        state.listeners.iter().flat_map(|listeners| &listeners.last).for_each(tell);
     }
 
     /// Lets go of everybody.
@@ -48,8 +70,8 @@ impl Commits {
 }
 
 /// Somebody else's panic must not end the thread on which everyone's entries depend.
-fn tell(told: &Told, last: u64) {
-    let _ = catch_unwind(AssertUnwindSafe(|| told(last)));
+fn tell(told: impl Fn()) {
+    let _ = catch_unwind(AssertUnwindSafe(told));
 }
 
 impl fmt::Debug for Commits {

@@ -20,6 +20,7 @@ mod counts;
 mod delegate;
 mod entry;
 mod error;
+mod gathering;
 mod home;
 mod journal;
 pub mod library;

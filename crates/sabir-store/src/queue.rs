@@ -8,6 +8,7 @@ use std::thread::{self, ThreadId};
 
 use crate::entry::Batch;
 use crate::error::StoreError;
+use crate::gathering::Gathering;
 use crate::store::Receipt;
 
 pub(crate) type Done<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
@@ -38,6 +39,8 @@ struct State {
     bytes: usize,
     closed: bool,
     writer: Option<ThreadId>,
+    /// How many the writer waits for; none while it has something to do, and need not be woken.
+    wanted: Option<usize>,
 }
 
 impl Queue {
@@ -72,15 +75,25 @@ impl Queue {
         self.push(self.lock(), Work::Rebuild { done });
     }
 
-    /// Everything that waits; `None` when nothing does and nothing will.
-    pub(crate) fn take_all(&self) -> Option<VecDeque<Work>> {
+    /// Everything that waits, once as much does as is to be gathered; `None` when nothing does and
+    /// nothing will.
+    pub(crate) fn take_all(&self, gathering: Gathering) -> Option<VecDeque<Work>> {
         let mut state = self.lock();
         while state.waiting.is_empty() {
             if state.closed {
                 return None;
             }
+            state.wanted = Some(1);
             state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        let Gathering { wanted, patience, .. } = gathering;
+        if state.waiting.len() < wanted {
+            state.wanted = Some(wanted);
+            let lacks_some = |state: &mut State| state.waiting.len() < wanted && !state.closed;
+            let waited = self.filled.wait_timeout_while(state, patience, lacks_some);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.wanted = None;
         (state.entries, state.bytes) = (0, 0);
         let all = std::mem::take(&mut state.waiting);
         self.drained.notify_all();
@@ -118,7 +131,11 @@ impl Queue {
             state.bytes = state.bytes.saturating_add(batch.bytes());
         }
         state.waiting.push_back(work);
-        self.filled.notify_one();
+        if state.wanted.is_some_and(|wanted| state.waiting.len() >= wanted) {
+            state.wanted = None;
+            drop(state);
+            self.filled.notify_one();
+        }
     }
 
     /// An empty queue takes any batch, or one over the bound would never be taken.

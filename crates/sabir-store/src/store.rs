@@ -179,6 +179,12 @@ impl Store {
         self.0.commits.listen(Box::new(told));
     }
 
+    /// Has `over` called on the writer's thread whenever all have heard who appended what one transaction
+    /// wrote. It should be quick, as above, and must not hold the store either.
+    pub fn after_commit(&self, over: impl Fn() + Send + Sync + 'static) {
+        self.0.commits.listen_afterwards(Box::new(over));
+    }
+
     /// How much was written since it was opened.
     #[must_use]
     pub fn counts(&self) -> JournalCounts {

@@ -14,6 +14,7 @@ use crate::counts::Counts;
 use crate::delegate::{PeerProjector, RECORDS};
 use crate::entry::{Batch, Entry, Kind};
 use crate::error::{StoreError, Tampered};
+use crate::gathering::Gathering;
 use crate::home::Lock;
 use crate::journal::{self, Broken, COLUMNS, Columns, Head, Place, UNREADABLE};
 use crate::projection::Projector;
@@ -50,7 +51,9 @@ impl Writer {
         let commits = Arc::clone(&self.commits);
         let _abandon = Abandon(queue, &commits);
         queue.claim();
-        while let Some(mut waiting) = queue.take_all() {
+        let mut gathering = Gathering::default();
+        while let Some(mut waiting) = queue.take_all(gathering) {
+            let (count, began) = (waiting.len(), Instant::now());
             while let Some(work) = waiting.pop_front() {
                 match work {
                     Work::Append { batch, done } => {
@@ -64,6 +67,7 @@ impl Writer {
                     }
                 }
             }
+            gathering = gathering.after(count, began.elapsed());
             self.checkpoint();
         }
     }
@@ -88,8 +92,12 @@ impl Writer {
                     self.commits.reached(head.seq);
                 }
                 self.head = head;
+                let has_some = !accepted.is_empty();
                 for Accepted { done, receipt, .. } in accepted {
                     answer(done, Ok(receipt));
+                }
+                if has_some {
+                    self.commits.heard();
                 }
             }
             Err(broken) => {

@@ -30,6 +30,36 @@ fn a_listener_hears_the_last_number_at_once_and_then_each_time_before_the_writer
 }
 
 #[test]
+fn who_listens_afterwards_hears_when_all_have_heard_who_appended_at_once() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let note = |what: &'static str| {
+        let heard = Arc::clone(&heard);
+        move || heard.lock().unwrap().push(what)
+    };
+    store.append_and_wait(batch("s1", 1, vec![facts()])).unwrap();
+    store.after_commit(note("all"));
+    let (entered, inside) = mpsc::channel();
+    let (leave, left) = mpsc::channel::<()>();
+    // While the writer tells this one, two more come, and are written together.
+    store.append_blocking(batch("s1", 1, vec![item("a")]), move |_| {
+        entered.send(()).unwrap();
+        left.recv().unwrap();
+    });
+    inside.recv().unwrap();
+    for what in ["b", "c"] {
+        let said = note(what);
+        store.append_blocking(batch("s1", 1, vec![item(what)]), move |_| said());
+    }
+    leave.send(()).unwrap();
+    // What is refused was not written.
+    store.append_and_wait(batch("nobody", 1, vec![item("a")])).unwrap_err();
+    drop(store);
+    assert_eq!(*heard.lock().unwrap(), ["all", "b", "c", "all"]);
+}
+
+#[test]
 fn listeners_are_let_go_when_the_store_closes_and_their_panics_harm_nobody() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
