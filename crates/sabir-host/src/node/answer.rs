@@ -7,17 +7,13 @@ use sabir_ldp::{
     Severity, SigningKey, TaskId, TaskKey, TaskUpdated, Trust, Update,
 };
 
-use super::notary::Expected;
-
-/// An answer that is not signed yet.
+/// An answer that is not sealed yet.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) envelope: Box<Envelope>,
     pub(super) seal: Seal,
     /// The message was not obeyed: the answer says nothing of any task.
     pub(super) is_refused: bool,
-    /// That it is about to be signed.
-    pub(super) expected: Option<Expected>,
 }
 
 /// How somebody is spoken to.
@@ -149,23 +145,22 @@ impl Pen<'_> {
     }
 
     fn seal(&self, envelope: &mut Envelope, seal: &Seal) -> String {
-        match seal.apply(envelope, self.key, self.trust) {
-            Ok(()) => envelope.to_text(),
-            // What cannot be signed as it should be says so, and nothing else.
-            Err(error) => {
-                let why = format!("the answer cannot be signed: {error}");
-                let task_id = envelope.body.task_id().cloned();
-                // It would be the same again, and what was asked for may have been done.
-                let mut error = Refusal::TaskFailed.error(why);
-                error.retryable = false;
-                envelope.body = Body::TaskFailed(Failure { task_id, error });
-                if seal.apply(envelope, self.key, self.trust).is_err() {
-                    envelope.signature_algorithm = None;
-                    envelope.nonce = None;
-                }
-                envelope.to_text()
-            }
-        }
+        let error = match seal.write(envelope, self.key, self.trust) {
+            Ok(text) => return text,
+            Err(error) => error,
+        };
+        // What cannot be signed as it should be says so, and nothing else.
+        let why = format!("the answer cannot be signed: {error}");
+        let task_id = envelope.body.task_id().cloned();
+        // It would be the same again, and what was asked for may have been done.
+        let mut error = Refusal::TaskFailed.error(why);
+        error.retryable = false;
+        envelope.body = Body::TaskFailed(Failure { task_id, error });
+        seal.write(envelope, self.key, self.trust).unwrap_or_else(|_| {
+            envelope.signature_algorithm = None;
+            envelope.nonce = None;
+            envelope.to_text()
+        })
     }
 }
 

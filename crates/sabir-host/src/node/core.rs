@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 use std::time::Duration;
 
 use sabir_ldp::{
-    Body, DelegateInput, IdentityCard, Moment, RequestId, SigningKey, SkillName, StopReason,
-    TaskEvent, TaskKey, TaskOrder, Timestamp, Trust,
+    DelegateInput, IdentityCard, Moment, RequestId, SigningKey, SkillName, StopReason, TaskEvent,
+    TaskKey, TaskOrder, Timestamp, Trust,
 };
 use sabir_store::{Batch, StoreError};
 use tokio::runtime::Handle;
@@ -93,7 +93,7 @@ pub(super) struct Parts {
 
 impl Core {
     pub(super) fn new(parts: Parts) -> Arc<Self> {
-        Arc::new(Self {
+        let core = Arc::new(Self {
             card: parts.card,
             notary: Notary::new(parts.key.clone()),
             key: parts.key,
@@ -112,7 +112,15 @@ impl Core {
             failure: Notify::new(),
             settled: Notify::new(),
             room: Arc::new(Semaphore::new(ROOM_KIB)),
-        })
+        });
+        let weak = Arc::downgrade(&core);
+        // What is written to disk together is signed together.
+        core.journal.after_commit(move || {
+            if let Some(core) = weak.upgrade() {
+                core.notary.sign(&core.runtime);
+            }
+        });
+        core
     }
 
     pub(super) fn machine(&self) -> MutexGuard<'_, Machine> {
@@ -202,6 +210,7 @@ impl Core {
             if queue.written == queue.appended {
                 drop(queue);
                 self.perform(effects);
+                self.notary.sign(&self.runtime);
             } else if !effects.is_empty() {
                 let number = queue.appended;
                 queue.after.push_back((number, effects));
@@ -341,12 +350,7 @@ impl Core {
     fn perform(self: &Arc<Self>, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Reply(reply, mut answer) => {
-                    if matches!(answer.envelope.body, Body::TaskResult(_)) {
-                        answer.expected = Some(self.notary.expect());
-                    }
-                    drop(reply.send(*answer));
-                }
+                Effect::Reply(reply, answer) => self.notary.pass_on(answer, reply),
                 Effect::Admit(admitted) => drop(admitted.send(())),
                 Effect::Start(order, trace) => self.begin(*order, trace),
                 Effect::Stop(key, why) => {

@@ -49,7 +49,7 @@ struct Follower {
 }
 
 enum End {
-    Answered(Answer),
+    Answered(Box<Answer>),
     /// The node stopped before there was an answer.
     Closed,
 }
@@ -140,13 +140,10 @@ impl Follower {
             },
             (None, None) => self.request.replied().await,
         };
-        self.is_behind = self.trail.is_some() && answer.as_ref().is_some_and(is_about_task);
+        self.is_behind =
+            self.trail.is_some() && answer.as_ref().is_some_and(|answer| is_about_task(answer));
         self.end = Some(match answer {
-            Some(mut answer) => {
-                // Updates come first, and nobody waits with a signature for those.
-                answer.expected = None;
-                End::Answered(answer)
-            }
+            Some(answer) => End::Answered(answer),
             None => End::Closed,
         });
     }

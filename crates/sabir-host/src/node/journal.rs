@@ -34,6 +34,11 @@ impl Journal {
         self.store.counts()
     }
 
+    /// Has `over` called whenever all have heard whose records were written together.
+    pub(super) fn after_commit(&self, over: impl Fn() + Send + Sync + 'static) {
+        self.store.after_commit(over);
+    }
+
     /// Hands both back when too much waits for the disk.
     pub(super) fn append(&self, batch: Batch, done: Written) -> Result<(), (Batch, Written)> {
         self.store.append(batch, done).map_err(|Rejected { batch, done }| (batch, done))

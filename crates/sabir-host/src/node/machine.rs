@@ -30,7 +30,7 @@ pub(super) struct Machine {
 /// Who waits for an answer.
 #[derive(Debug)]
 pub(super) struct Waiter {
-    pub(super) reply: oneshot::Sender<Answer>,
+    pub(super) reply: oneshot::Sender<Box<Answer>>,
     /// Told when the task may be followed.
     pub(super) admitted: Option<oneshot::Sender<()>>,
     /// What its message is part of.
@@ -40,7 +40,7 @@ pub(super) struct Waiter {
 /// What is to be done once the records of its turn are on disk.
 #[derive(Debug)]
 pub(super) enum Effect {
-    Reply(oneshot::Sender<Answer>, Box<Answer>),
+    Reply(oneshot::Sender<Box<Answer>>, Box<Answer>),
     Admit(oneshot::Sender<()>),
     Start(Box<TaskOrder>, Option<TraceContext>),
     Stop(TaskKey, StopReason),
@@ -147,7 +147,7 @@ impl Machine {
                 DelegateOutput::Reply { request, envelope, seal } => {
                     // Who has hung up is not answered.
                     if let Some(waiter) = self.waiting.remove(&request) {
-                        let answer = Answer { envelope, seal, is_refused, expected: None };
+                        let answer = Answer { envelope, seal, is_refused };
                         turn.effects.push(Effect::Reply(waiter.reply, Box::new(answer)));
                     }
                 }

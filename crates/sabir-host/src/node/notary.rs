@@ -1,10 +1,14 @@
-//! Signs records of provenance: those that are ready at the same moment together, because one
-//! signature costs more than the rest of an answer. It knows records and one key, and no messages.
+//! Signs records of provenance on the way from the machine to who waits: those that are ready at the
+//! same moment together, because one signature costs more than the rest of an answer. It knows results
+//! and one key, and nothing else that is answered.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sabir_ldp::{RecordSignature, SigningKey, UnsignedRecord, sign_records};
+use sabir_ldp::{Body, Outcome, SigningKey, UnsignedRecord, sign_records};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+
+use super::answer::Answer;
 
 /// Cheap to clone; clones share everything.
 #[derive(Debug, Clone)]
@@ -13,130 +17,106 @@ pub(super) struct Notary(Arc<Desk>);
 #[derive(Debug)]
 struct Desk {
     key: SigningKey,
-    waiting: Mutex<Waiting>,
+    /// Results to be signed. As many as requests wait for one.
+    waiting: Mutex<Vec<Waiting>>,
 }
 
-/// Records, and who waits for the signature of each.
-#[derive(Debug, Default)]
-struct Waiting {
-    records: Vec<UnsignedRecord>,
-    askers: Vec<oneshot::Sender<RecordSignature>>,
-    /// Who is about to come.
-    expected: usize,
-}
-
-/// Somebody who is about to come with a record, or does not come after all when this is dropped.
+/// An answer, and who waits for it.
 #[derive(Debug)]
-pub(super) struct Expected(Arc<Desk>);
+struct Waiting {
+    answer: Box<Answer>,
+    reply: oneshot::Sender<Box<Answer>>,
+}
 
 impl Notary {
     pub(super) fn new(key: SigningKey) -> Self {
         Self(Arc::new(Desk { key, waiting: Mutex::default() }))
     }
 
-    /// What is written to disk together is answered together. Who comes first waits for those that are
-    /// expected, and not for long: somebody may be held up.
-    pub(super) fn expect(&self) -> Expected {
-        self.0.waiting().expected += 1;
-        Expected(Arc::clone(&self.0))
+    /// Passes an answer on, or keeps it, if it is a result, until [`sign`](Self::sign) is called.
+    pub(super) fn pass_on(&self, answer: Box<Answer>, reply: oneshot::Sender<Box<Answer>>) {
+        let Body::TaskResult(_) = answer.envelope.body else {
+            // Who is gone needs none.
+            drop(reply.send(answer));
+            return;
+        };
+        self.0.waiting().push(Waiting { answer, reply });
     }
 
-    pub(super) async fn sign(
-        &self,
-        record: UnsignedRecord,
-        expected: Option<Expected>,
-    ) -> Option<RecordSignature> {
-        let (asker, signature) = oneshot::channel();
-        let is_first = {
-            let mut waiting = self.0.waiting();
-            waiting.records.push(record);
-            waiting.askers.push(asker);
-            waiting.askers.len() == 1
-        };
-        // The last that was expected signs for all.
-        drop(expected);
-        if is_first && !self.0.is_done() {
-            // A task of its own: who came first may leave, or be left alone, and the others wait.
+    /// Has all results signed that were kept, and passed on.
+    pub(super) fn sign(&self, runtime: &Handle) {
+        let waiting = std::mem::take(&mut *self.0.waiting());
+        if !waiting.is_empty() {
             let desk = Arc::clone(&self.0);
-            tokio::spawn(async move {
-                for _ in 0..ROUNDS {
-                    tokio::task::yield_now().await;
-                    if desk.is_done() {
-                        return;
-                    }
-                }
-                desk.sign_all();
-            });
-        }
-        signature.await.ok()
-    }
-}
-
-impl Drop for Expected {
-    fn drop(&mut self) {
-        let is_last = {
-            let mut waiting = self.0.waiting();
-            waiting.expected -= 1;
-            waiting.expected == 0 && !waiting.askers.is_empty()
-        };
-        if is_last {
-            self.0.sign_all();
+            // Not here: this may be the journal's own thread.
+            runtime.spawn(async move { desk.sign_all(waiting) });
         }
     }
 }
 
 impl Desk {
-    fn is_done(&self) -> bool {
-        self.waiting().askers.is_empty()
-    }
-
-    fn sign_all(&self) {
-        let (records, askers) = {
-            let mut waiting = self.waiting();
-            (std::mem::take(&mut waiting.records), std::mem::take(&mut waiting.askers))
-        };
-        let signatures = sign_records(&records, &self.key);
-        for (asker, signature) in askers.into_iter().zip(signatures) {
-            // Who is gone needs none.
-            drop(asker.send(signature));
+    fn sign_all(&self, mut waiting: Vec<Waiting>) {
+        // A number that has no canonical form leaves a record unsigned: it is still told.
+        let (records, outcomes): (Vec<UnsignedRecord>, Vec<&mut Outcome>) = waiting
+            .iter_mut()
+            .filter_map(Waiting::outcome)
+            .filter_map(|outcome| Some((UnsignedRecord::of(outcome).ok()?, outcome)))
+            .unzip();
+        for (outcome, signature) in outcomes.into_iter().zip(sign_records(&records, &self.key)) {
+            outcome.provenance.signature = Some(signature);
+        }
+        for Waiting { answer, reply } in waiting {
+            drop(reply.send(answer));
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How often everything else that is ready gets its turn before those are left out who did not come.
-const ROUNDS: usize = 8;
+impl Waiting {
+    fn outcome(&mut self) -> Option<&mut Outcome> {
+        match &mut self.answer.envelope.body {
+            Body::TaskResult(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
-    use futures_util::future::{join_all, poll_immediate};
-    use sabir_ldp::{Body, Envelope, Outcome};
+    use futures_util::future::join_all;
+    use sabir_ldp::{Envelope, Seal};
     use serde_json::{Value, json};
 
     use super::*;
 
-    fn outcome(task: &str) -> Outcome {
+    /// A result that is about to be told, and how it is waited for.
+    fn ask(notary: &Notary, task: &str, output: Value) -> oneshot::Receiver<Box<Answer>> {
         let message = json!({
             "message_id": "m", "session_id": "s", "from": "ldp:delegate:a", "payload_mode": "text",
             "timestamp": "2026-11-16T12:00:00Z",
             "body": {
-                "type": "TASK_RESULT", "task_id": task, "output": { "of": task },
+                "type": "TASK_RESULT", "task_id": task, "output": output,
                 "provenance": { "produced_by": "ldp:delegate:a", "payload_mode_used": "text" },
             },
         });
         let envelope: Envelope = serde_json::from_value(message).unwrap();
-        let Body::TaskResult(outcome) = envelope.body else { panic!("no result") };
+        let (reply, answer) = oneshot::channel();
+        let told = Answer { envelope: Box::new(envelope), seal: Seal::None, is_refused: false };
+        notary.pass_on(Box::new(told), reply);
+        answer
+    }
+
+    fn outcome(answer: &Answer) -> &Outcome {
+        let Body::TaskResult(outcome) = &answer.envelope.body else { panic!("no result") };
         outcome
     }
 
-    /// Whose key signed, once the signature stands in the record.
-    fn signer(mut outcome: Outcome, signature: RecordSignature) -> String {
-        outcome.provenance.signature = Some(signature);
-        let body: Value = Body::TaskResult(outcome).to_value();
-        let text = body.to_string();
+    /// Whose key signed it.
+    fn signer(answer: &Answer) -> String {
+        let text = answer.envelope.body.to_value().to_string();
         let json = sabir_base::json::Json::read(&text, 9).unwrap();
         sabir_ldp::verify_provenance(json.top()).unwrap().to_hex()
     }
@@ -151,34 +131,41 @@ mod tests {
     #[tokio::test]
     async fn those_who_come_together_share_a_signature() {
         let (notary, public) = notary();
-        let names: Vec<String> = (0..9).map(|number| format!("t-{number}")).collect();
-        let outcomes: Vec<Outcome> = names.iter().map(|name| outcome(name)).collect();
-        let signing = outcomes.iter().map(|outcome| {
-            let record = UnsignedRecord::of(outcome).unwrap();
-            notary.sign(record, None)
-        });
-        let signatures: Vec<RecordSignature> =
-            join_all(signing).await.into_iter().map(Option::unwrap).collect();
-        assert!(signatures.iter().all(|it| it.signature == signatures[0].signature));
-        for (outcome, signature) in outcomes.into_iter().zip(signatures) {
-            assert_eq!(signer(outcome, signature), public);
+        let asking = (0..9).map(|number| ask(&notary, &format!("t-{number}"), json!(number)));
+        let asking: Vec<_> = asking.collect();
+        notary.sign(&Handle::current());
+        let answers: Vec<_> =
+            join_all(asking).await.into_iter().map(|answer| answer.unwrap()).collect();
+        let signature = |answer| outcome(answer).provenance.signature.clone().unwrap();
+        let first = signature(&answers[0]);
+        for answer in &answers {
+            assert_eq!(signature(answer).signature, first.signature);
+            assert_eq!(signer(answer), public);
         }
-        let alone = outcome("alone");
-        let signature = notary.sign(UnsignedRecord::of(&alone).unwrap(), None).await.unwrap();
-        assert!(signature.path.is_empty());
-        assert_eq!(signer(alone, signature), public);
+        let alone = ask(&notary, "alone", json!(1));
+        notary.sign(&Handle::current());
+        let alone = alone.await.unwrap();
+        assert!(signature(&alone).path.is_empty());
+        assert_eq!(signer(&alone), public);
     }
 
     #[tokio::test]
-    async fn who_is_left_alone_leaves_nobody_behind() {
+    async fn who_is_gone_leaves_nobody_behind() {
         let (notary, public) = notary();
-        let (gone, stays) = (outcome("gone"), outcome("stays"));
-        let mut first = Box::pin(notary.sign(UnsignedRecord::of(&gone).unwrap(), None));
-        assert!(poll_immediate(&mut first).await.is_none());
-        let mut second = Box::pin(notary.sign(UnsignedRecord::of(&stays).unwrap(), None));
-        assert!(poll_immediate(&mut second).await.is_none());
-        // The first is not looked at again.
-        assert_eq!(signer(stays, second.await.unwrap()), public);
-        drop(first);
+        let (gone, stays) = (ask(&notary, "gone", json!(1)), ask(&notary, "stays", json!(2)));
+        drop(gone);
+        notary.sign(&Handle::current());
+        assert_eq!(signer(&stays.await.unwrap()), public);
+    }
+
+    /// A number beyond what a double tells apart has no canonical form.
+    #[tokio::test]
+    async fn what_cannot_be_signed_is_told_beside_what_can() {
+        let (notary, public) = notary();
+        let (odd, plain) =
+            (ask(&notary, "odd", json!(u64::MAX)), ask(&notary, "plain", json!("text")));
+        notary.sign(&Handle::current());
+        assert_eq!(outcome(&odd.await.unwrap()).provenance.signature, None);
+        assert_eq!(signer(&plain.await.unwrap()), public);
     }
 }

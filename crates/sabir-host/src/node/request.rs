@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use sabir_ldp::{
     Body, Channel, Declined, DelegateId, DelegateInput, Means, PublicKey, Received, RequestId,
-    Standing, TaskKey, UnsignedRecord,
+    Standing, TaskKey,
 };
 use sabir_store::peers::Pinning;
 use sabir_telemetry::current;
@@ -23,7 +23,7 @@ use super::watched;
 pub(super) struct Request {
     core: Arc<Core>,
     id: RequestId,
-    reply: oneshot::Receiver<Answer>,
+    reply: oneshot::Receiver<Box<Answer>>,
     is_answered: bool,
     pub(super) voice: Voice,
     about: About,
@@ -206,7 +206,7 @@ impl Request {
     }
 
     /// The answer; none when the node stopped before there was one, or when it was given before.
-    pub(super) async fn replied(&mut self) -> Option<Answer> {
+    pub(super) async fn replied(&mut self) -> Option<Box<Answer>> {
         if self.is_answered {
             return None;
         }
@@ -215,9 +215,9 @@ impl Request {
         answer
     }
 
-    /// Signs an answer. A key that came first is tied to its sender before it is answered, and only
+    /// Seals an answer. A key that came first is tied to its sender before it is answered, and only
     /// when the machine let the message pass.
-    pub(super) async fn write(&mut self, mut answer: Answer) -> String {
+    pub(super) async fn write(&mut self, answer: Box<Answer>) -> String {
         watched::answered(&self.about, &answer);
         let is_welcome = matches!(answer.envelope.body, Body::CapabilityManifest(_));
         if let Some(key) = self.first_key.take().filter(|_| is_welcome)
@@ -235,14 +235,7 @@ impl Request {
                 return self.failed(&format!("the key cannot be tied to {owner}: {why}"));
             }
         }
-        if let Body::TaskResult(outcome) = &mut answer.envelope.body {
-            // A number that has no canonical form leaves a record unsigned: it is still told.
-            outcome.provenance.signature = match UnsignedRecord::of(outcome) {
-                Ok(record) => self.core.notary.sign(record, answer.expected.take()).await,
-                Err(_) => None,
-            };
-        }
-        self.core.with_pen(|pen| pen.write(answer))
+        self.core.with_pen(|pen| pen.write(*answer))
     }
 
     pub(super) fn failed(&self, why: &str) -> String {
