@@ -163,7 +163,9 @@ impl From<OrderError> for Refused {
             OrderError::NotFound => Self::missing(words),
             OrderError::Over => Self::conflict("over", words),
             OrderError::TooDeep { .. } => Self::conflict("too_deep", words),
-            OrderError::TooMany { .. } | OrderError::Stopping => Self::busy(words),
+            OrderError::TooMany { .. } | OrderError::TooLarge { .. } | OrderError::Stopping => {
+                Self::busy(words)
+            }
             OrderError::Store(error) => error.into(),
             OrderError::NoRandomNumbers => Self::internal(words),
         }

@@ -52,8 +52,9 @@ pub use mcp_server::{ToolKit, ToolLimits, mcp_router, serve_mcp};
 pub use metrics::{MetricsSetup, metrics_mount};
 pub use orders::{
     Absence, Order, OrderAttempt, OrderAttemptOutcome, OrderBrief, OrderCapacity, OrderCheck,
-    OrderChild, OrderChosen, OrderCost, OrderError, OrderFault, OrderId, OrderProgress, OrderRank,
-    OrderRequest, OrderState, OrderVerify, Orders, OrdersSetup, OwnDelegate, People,
+    OrderChild, OrderChosen, OrderCost, OrderError, OrderFault, OrderId, OrderLimits, OrderLoad,
+    OrderProgress, OrderRank, OrderRequest, OrderState, OrderVerify, Orders, OrdersSetup,
+    OwnDelegate, People,
 };
 pub use server::{Listen, Listening, Server};
 pub use stdio::serve_stdio;

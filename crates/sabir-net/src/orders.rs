@@ -10,6 +10,7 @@ mod place;
 mod placer;
 mod request;
 mod resume;
+mod room;
 mod rows;
 mod run;
 mod spawn;
@@ -37,10 +38,12 @@ pub use order::{
 };
 pub use people::People;
 pub use request::{OrderId, OrderRequest, OrderVerify};
+pub use room::{OrderLimits, OrderLoad};
 
 use index::Index;
 use order::OwnEvent;
 use place::Keys;
+use room::{Place, Room};
 use rows::Rows;
 
 use crate::delegation::{Address, Delegation};
@@ -62,6 +65,7 @@ pub struct OrdersSetup {
     /// Who is asked about orders.
     pub people: Option<Arc<dyn People>>,
     pub absence: Absence,
+    pub limits: OrderLimits,
 }
 
 /// How long a delegate that has an order may be away before it is given up.
@@ -107,6 +111,7 @@ struct Shared {
     live: Mutex<BTreeMap<OrderId, Arc<Live>>>,
     keys: tokio::sync::Mutex<Keys>,
     index: Index,
+    room: Room,
     /// Taken up when it is said so.
     open: Mutex<Vec<Order>>,
     changes: watch::Sender<u64>,
@@ -122,22 +127,24 @@ struct Live {
     spared: OnceLock<Closed>,
     /// Rows are added up in the order in which they stand.
     writing: tokio::sync::Mutex<()>,
+    _place: Place,
 }
 
 impl Orders {
     /// Reads which orders there are. Those that have not ended wait for [`Orders::resume_all`].
     pub async fn open(setup: OrdersSetup) -> Result<Self, OrderError> {
-        let OrdersSetup { delegation, store, feed, own, people, absence } = setup;
+        let OrdersSetup { delegation, store, feed, own, people, absence, limits } = setup;
         let rows = Rows::new(store);
         let since_ms = now().millis().saturating_sub(KEYS_MS);
         let (mut keys, mut open) = (Keys::default(), Vec::new());
-        let mut live = BTreeMap::new();
+        let (mut live, room) = (BTreeMap::new(), Room::new(limits));
         for found in rows.all(since_ms).await? {
             if let Some((key, digest)) = found.key {
                 keys.keep(key, found.id, digest, found.created_at_ms);
             }
             if let Some(order) = found.open {
-                live.insert(order.id.clone(), Arc::new(Live::new(order.clone())));
+                let place = room.take_again(&order.request);
+                live.insert(order.id.clone(), Arc::new(Live::new(order.clone(), place)));
                 open.push(order);
             }
         }
@@ -151,6 +158,7 @@ impl Orders {
             live: Mutex::new(live),
             keys: tokio::sync::Mutex::new(keys),
             index: Index::default(),
+            room,
             open: Mutex::new(open),
             changes: watch::channel(0).0,
             running: TaskTracker::new(),
@@ -402,13 +410,14 @@ impl Shared {
 }
 
 impl Live {
-    fn new(order: Order) -> Self {
+    fn new(order: Order, place: Place) -> Self {
         Self {
             id: order.id.clone(),
             order: watch::channel(Arc::new(order)).0,
             stop: CancellationToken::new(),
             spared: OnceLock::new(),
             writing: tokio::sync::Mutex::new(()),
+            _place: place,
         }
     }
 

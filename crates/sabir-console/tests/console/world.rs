@@ -23,7 +23,8 @@ use sabir_ldp::{
 };
 use sabir_net::{
     Absence, Address, Client, ClientSettings, Delegation, Entry, HttpSettings, LdpOptions,
-    LdpServer, LocalGround, Mount, Orders, OrdersSetup, OwnDelegate, Pace, PlainHttp, Served,
+    LdpServer, LocalGround, Mount, OrderLimits, Orders, OrdersSetup, OwnDelegate, Pace, PlainHttp,
+    Served,
 };
 use sabir_store::peers::Peers;
 use sabir_testkit::fake_model::FakeModel;
@@ -106,6 +107,7 @@ impl World {
             own: vec![own],
             people: None,
             absence: Absence::default(),
+            limits: OrderLimits::default(),
         });
         let orders = orders.await.unwrap();
         let stop = CancellationToken::new();

@@ -22,6 +22,11 @@ pub enum OrderError {
     TooMany {
         limit: usize,
     },
+    /// What runs takes so much memory that this has to wait.
+    TooLarge {
+        /// In MiB.
+        limit: usize,
+    },
     /// Orders that orders placed are nested too deeply.
     TooDeep {
         limit: u32,
@@ -41,6 +46,7 @@ impl OrderError {
             Self::NotFound => "NOT_FOUND",
             Self::Over => "OVER",
             Self::TooMany { .. } => "TOO_MANY",
+            Self::TooLarge { .. } => "TOO_LARGE",
             Self::TooDeep { .. } => "TOO_DEEP",
             Self::Stopping => "STOPPING",
             Self::Store(_) => "STORE",
@@ -60,6 +66,9 @@ impl fmt::Display for OrderError {
             Self::Over => f.write_str("the order has ended"),
             Self::TooMany { limit } => {
                 write!(f, "{limit} orders run already: wait until one has ended")
+            }
+            Self::TooLarge { limit } => {
+                write!(f, "orders that run take {limit} MiB already: wait until one has ended")
             }
             Self::TooDeep { limit } => {
                 write!(f, "orders are nested {limit} deep already: do this yourself")

@@ -1,6 +1,7 @@
 //! An order as it stands: the sum of its rows in the journal. Whether they come one by one or are read
 //! back after a restart, the sum is the same.
 
+use sabir_base::text::one_line;
 use sabir_ldp::{Choice, TaskState, Timestamp};
 use sabir_store::Line;
 use sabir_telemetry::TraceContext;
@@ -514,7 +515,8 @@ impl Order {
     pub(super) fn brief(&self) -> OrderBrief {
         OrderBrief {
             id: self.id.clone(),
-            task: self.task.clone(),
+            // As the journal has it in its list: all of it may be long.
+            task: one_line(&self.task, TITLE),
             skill: self.skill.clone(),
             state: self.state,
             created_at_ms: self.created_at_ms,
@@ -537,3 +539,6 @@ impl Order {
         self
     }
 }
+
+/// Of the title of an order.
+pub(super) const TITLE: usize = 200;

@@ -129,9 +129,7 @@ impl Shared {
         key: Option<&str>,
         gone: Option<CancellationToken>,
     ) -> Result<OrderId, OrderError> {
-        if self.live_map().len() >= MOST_RUNNING {
-            return Err(OrderError::TooMany { limit: MOST_RUNNING });
-        }
+        let place = self.room.take(&request)?;
         let at_ms = now().millis();
         let id = OrderId::new(at_ms).ok_or(OrderError::NoRandomNumbers)?;
         let watched = Watched::begin(&id, self.trace_of(&request), "order");
@@ -140,7 +138,7 @@ impl Shared {
         let (parent, task) = (request.parent.clone(), request.task.clone());
         let mut order = Order::new(id.clone(), at_ms, request);
         order.trace = watched.context();
-        let live = Arc::new(Live::new(order));
+        let live = Arc::new(Live::new(order, place));
         self.live_map().insert(id.clone(), Arc::clone(&live));
         self.changed();
         self.note(&live.order(), at_ms).await;
@@ -278,8 +276,6 @@ fn full_key(by: Placer, key: &str) -> String {
 }
 
 const LONGEST_KEY: usize = 200;
-/// More than a node can do at once, and few enough to hold in memory.
-const MOST_RUNNING: usize = 1024;
 /// People lose track of a tree long before.
 const DEEPEST: u32 = 4;
 const MOST_NAMED: usize = 20;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::order::{Order, OrderBrief, OwnEvent};
+use super::order::{Order, OrderBrief, OwnEvent, TITLE};
 use super::place::digest;
 use super::request::{OrderId, OrderRequest};
 
@@ -257,6 +257,5 @@ fn found(
     Ok(Some(Found { id, created_at_ms, key, open }))
 }
 
-const TITLE: usize = 200;
 const PAGE: usize = 256;
 const MOST_CHILDREN: usize = 256;

@@ -276,7 +276,9 @@ impl From<OrderError> for ErrandsError {
         match error {
             OrderError::NotFound => Self::Unknown,
             OrderError::Over => Self::Over,
-            OrderError::TooMany { .. } | OrderError::Stopping => Self::Busy,
+            OrderError::TooMany { .. } | OrderError::TooLarge { .. } | OrderError::Stopping => {
+                Self::Busy
+            }
             OrderError::Store(error) => error.into(),
             OrderError::Invalid { .. }
             | OrderError::KeyTaken { .. }

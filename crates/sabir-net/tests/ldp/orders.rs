@@ -1,5 +1,6 @@
 //! Orders, carried out by real nodes behind real servers.
 
+mod crowded;
 mod cut_short;
 mod family;
 mod gone;
@@ -15,7 +16,7 @@ use sabir_host::Feed;
 use sabir_ldp::{DelegateId, SignaturePolicy, SigningKey, Trust, TrustDomain};
 use sabir_net::{
     Absence, Address, Client, ClientSettings, Delegation, HttpSettings, LocalGround, OrderId,
-    OrderRequest, Orders, OrdersSetup, OwnDelegate, Pace, People, PlainHttp,
+    OrderLimits, OrderRequest, Orders, OrdersSetup, OwnDelegate, Pace, People, PlainHttp,
 };
 use sabir_store::peers::Peers;
 use sabir_store::{Line, Store, StoreError};
@@ -29,13 +30,14 @@ pub(crate) struct Buyer {
     pub(crate) home: TempDir,
     /// How long it waits for delegates that are away.
     absence: Absence,
+    limits: OrderLimits,
 }
 
 impl Buyer {
     pub(crate) fn new() -> Self {
         let moment = Duration::from_millis(20);
         let absence = Absence { first_pause: moment, longest_pause: moment, at_most: moment };
-        Self { home: tempfile::tempdir().unwrap(), absence }
+        Self { home: tempfile::tempdir().unwrap(), absence, limits: OrderLimits::default() }
     }
 
     /// One that waits for delegates for as long as any test takes.
@@ -43,6 +45,11 @@ impl Buyer {
         let mut buyer = Self::new();
         buyer.absence.at_most = Duration::from_secs(600);
         buyer
+    }
+
+    /// One that takes on no more than this.
+    fn with_limits(limits: OrderLimits) -> Self {
+        Self { limits, ..Self::new() }
     }
 
     /// With these as its own delegates.
@@ -64,7 +71,8 @@ impl Buyer {
     ) -> Orders {
         let delegation = self.delegation();
         let feed = Feed::new(&store);
-        let setup = OrdersSetup { delegation, store, feed, own, people, absence: self.absence };
+        let Self { absence, limits, .. } = *self;
+        let setup = OrdersSetup { delegation, store, feed, own, people, absence, limits };
         Orders::open(setup).await.unwrap()
     }
 

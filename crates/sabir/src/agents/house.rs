@@ -14,7 +14,8 @@ use sabir_host::{
 };
 use sabir_net::{
     A2aAgent, A2aLimits, A2aOffer, A2aSetup, Absence, Demand, Entry, Listening, MetricsSetup,
-    Mount, Orders, OrdersSetup, Token, ToolKit, ToolLimits, a2a_router, mcp_router, metrics_mount,
+    Mount, OrderLimits, Orders, OrdersSetup, Token, ToolKit, ToolLimits, a2a_router, mcp_router,
+    metrics_mount,
 };
 use sabir_policy::{PolicyDoc, as_typed};
 use tokio_util::sync::CancellationToken;
@@ -74,6 +75,7 @@ impl House {
             own: setup.inside.own_delegates(setup.node, setup.crew)?,
             people: Some(Arc::new(setup.inbox.clone())),
             absence: Absence::default(),
+            limits: OrderLimits::default(),
         })
         .await?;
         setup.engine.hand_on_to(Arc::new(orders.clone()));

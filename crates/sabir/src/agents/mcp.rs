@@ -10,7 +10,9 @@ use sabir_host::sandbox::OwnState;
 use sabir_host::{
     Decision, Engine, Feed, HostError, Inbox, SkillKit, TaskGate, VisitGate, load_policy_with,
 };
-use sabir_net::{Absence, Demand, Orders, OrdersSetup, Served, ToolKit, ToolLimits, serve_mcp};
+use sabir_net::{
+    Absence, Demand, OrderLimits, Orders, OrdersSetup, Served, ToolKit, ToolLimits, serve_mcp,
+};
 use sabir_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -101,6 +103,7 @@ impl McpArgs {
             own,
             people: None,
             absence: Absence::default(),
+            limits: OrderLimits::default(),
         })
         .await?;
         engine.hand_on_to(Arc::new(orders.clone()));

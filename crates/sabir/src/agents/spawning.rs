@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use sabir_host::Feed;
-use sabir_net::{Absence, Orders, OrdersSetup};
+use sabir_net::{Absence, OrderLimits, Orders, OrdersSetup};
 use sabir_store::Store;
 
 use super::me::{Me, folder_of, read_config};
@@ -22,6 +22,7 @@ pub(crate) async fn orders(home: &Path, store: Store) -> anyhow::Result<Orders> 
         own: Vec::new(),
         people: None,
         absence: Absence::default(),
+        limits: OrderLimits::default(),
     };
     Ok(Orders::open(setup).await?)
 }
