@@ -200,6 +200,10 @@ impl A2aAgent {
             let placed = self.own(caller, &id).await?;
             return self.with_push(placed, push).await;
         }
+        if push.is_some() {
+            // Whoever is refused has begun nothing.
+            self.0.couriers.check_room()?;
+        }
         let mut chance =
             moment().ok_or_else(|| A2AError::internal("the system has no random numbers"))?;
         let context = message.context_id.clone().filter(|it| !it.is_empty());

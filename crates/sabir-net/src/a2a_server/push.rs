@@ -137,7 +137,16 @@ impl Couriers {
         Ok(())
     }
 
-    /// Takes a webhook in. One with an id that is known takes its place.
+    /// Whether one more could be taken in now.
+    pub(super) fn check_room(&self) -> Result<(), A2AError> {
+        match self.ground.is_full() {
+            true => Err(full()),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes a webhook in. One with an id that is known takes its place; one without an id that says
+    /// what another one says is that one, because a message or a call may come twice.
     pub(super) async fn add(
         &self,
         placed: &Placed,
@@ -146,9 +155,12 @@ impl Couriers {
         let ground = &self.ground;
         let _turn = ground.changing.lock().await;
         let known = ground.book.of_task(&placed.id);
-        let id = match config.id.filter(|id| !id.is_empty()) {
+        let id = match config.id.clone().filter(|id| !id.is_empty()) {
             Some(id) => id,
             None => {
+                if let Some(twin) = known.iter().find(|hook| hook.says(&config)) {
+                    return Ok(shown(&placed.id, twin.clone()));
+                }
                 let chance = moment();
                 let mut chance =
                     chance.ok_or_else(|| A2AError::internal("the system has no random numbers"))?;
@@ -161,8 +173,8 @@ impl Couriers {
             let why = format!("a task has at most {most} webhooks");
             return Err(A2AError::invalid_params(why));
         }
-        if is_new && ground.lock().0.len() >= ground.limits.at_once {
-            return Err(A2AError::internal("too many webhooks are being told; try again later"));
+        if is_new && ground.is_full() {
+            return Err(full());
         }
         let authentication = config.authentication;
         let hook = Hook {
@@ -218,9 +230,29 @@ impl Ground {
         });
     }
 
+    fn is_full(&self) -> bool {
+        self.lock().0.len() >= self.limits.at_once
+    }
+
     fn lock(&self) -> MutexGuard<'_, UnderWay> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Hook {
+    /// Whether it is told at the same place, with the same secrets.
+    fn says(&self, config: &TaskPushNotificationConfig) -> bool {
+        let authentication = config.authentication.as_ref();
+        self.url == config.url
+            && self.token.as_deref() == config.token.as_deref().filter(|it| !it.is_empty())
+            && self.scheme.as_deref() == authentication.map(|it| it.scheme.as_str())
+            && self.credentials.as_deref()
+                == authentication.and_then(|it| it.credentials.as_deref())
+    }
+}
+
+fn full() -> A2AError {
+    A2AError::internal("too many webhooks are being told; try again later")
 }
 
 fn shown(task: &str, hook: Hook) -> TaskPushNotificationConfig {

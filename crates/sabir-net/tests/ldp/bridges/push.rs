@@ -227,3 +227,52 @@ async fn a_task_has_eight_webhooks_however_they_come() {
     crate::world::until(async || listed().await == 0).await;
     front.end().await;
 }
+
+/// BR-P1: a message that comes again, because its answer was lost, has nobody told twice; and one whose
+/// webhook finds no room begins nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_comes_again_brings_no_second_webhook() {
+    let (hook, mut heard) = Hook::open(&[]).await;
+    let mut plan =
+        Plan { hooks: vec![hook.address.to_string().parse().unwrap()], ..Plan::default() };
+    plan.limits.push.at_once = 2;
+    let front = Front::with(plan).await;
+    front.worker.steps.send_replace(0);
+    let headers = "a2a-version: 1.0\r\ncontent-type: application/json\r\n";
+    let send = async |id: &str, token: &str| {
+        let parts = json!([{ "text": "walk" }, { "data": { "steps": 1 } }]);
+        let config = json!({ "url": hook.url(), "token": token });
+        let sent = json!({
+            "message": message(id, "steps", parts),
+            "configuration": { "returnImmediately": true, "taskPushNotificationConfig": config },
+        });
+        let mut wire = front.world.wire().await;
+        wire.post("/a2a/message:send", headers, &sent.to_string()).await
+    };
+    let first = send("m", "one").await.json()["task"]["id"].as_str().unwrap().to_owned();
+    for _ in 0..3 {
+        assert_eq!(send("m", "one").await.json()["task"]["id"], first.as_str());
+    }
+    // Another one says something else.
+    assert_eq!(send("m", "two").await.status, 200);
+    let path = format!("/a2a/tasks/{first}/pushNotificationConfigs");
+    let mut wire = front.world.wire().await;
+    let listed = wire.get(&path, "a2a-version: 1.0\r\n").await.json();
+    assert_eq!(listed["configs"].as_array().unwrap().len(), 2, "{listed}");
+    let refused = send("n", "one").await;
+    assert_eq!(refused.status, 500, "{refused:?}");
+    assert_eq!(front.orders.list(None, 10).await.unwrap().len(), 1, "nothing was begun");
+    front.worker.steps.send_replace(1);
+    let mut told = Vec::new();
+    for _ in 0..4 {
+        let (headers, event) = heard.recv().await.unwrap();
+        told.push((headers["a2a-notification-token"].to_str().unwrap().to_owned(), event));
+    }
+    for token in ["one", "two"] {
+        let told: Vec<Value> =
+            told.iter().filter(|it| it.0 == token).map(|it| it.1.clone()).collect();
+        assert_eq!(states(&told), ["artifact", "TASK_STATE_COMPLETED"], "{token}");
+    }
+    front.end().await;
+    assert!(heard.try_recv().is_err());
+}
