@@ -3,6 +3,7 @@
 
 mod agent;
 mod card;
+mod carried;
 mod fault;
 mod message;
 mod push;
@@ -26,6 +27,7 @@ use sabir_host::VisitGate;
 use sabir_ldp::IdentityCard;
 
 use crate::errands::Errands;
+use crate::heft::Hold;
 use push::Couriers;
 
 /// What the agent is made of.
@@ -73,6 +75,10 @@ impl A2aOffer {
 pub struct A2aLimits {
     /// Bytes of a request.
     pub body_bytes: usize,
+    /// Bytes that requests take together in memory, once they are read, and how long one waits for
+    /// room.
+    pub held_bytes: usize,
+    pub held_wait: Duration,
     /// How long a call waits for a task that its sender wants to see done.
     pub hold: Duration,
     /// How long a call waits for a task to end that is cancelled.
@@ -100,6 +106,9 @@ impl Default for A2aLimits {
     fn default() -> Self {
         Self {
             body_bytes: 1024 * 1024,
+            held_bytes: 512 * 1024 * 1024,
+            // As long as reading a few of the largest ones takes.
+            held_wait: Duration::from_secs(5),
             hold: Duration::from_secs(600),
             cancel: Duration::from_secs(5),
             push: PushLimits {
@@ -129,6 +138,8 @@ struct Parts {
     errands: Arc<dyn Errands>,
     gate: VisitGate,
     couriers: Couriers,
+    /// For messages that are being answered.
+    hold: Hold,
     limits: A2aLimits,
 }
 
@@ -152,6 +163,7 @@ impl A2aAgent {
             errands: setup.errands,
             gate: setup.gate,
             couriers,
+            hold: Hold::new(limits.held_bytes, limits.held_wait),
             limits,
         })))
     }

@@ -11,6 +11,7 @@ mod error;
 mod greeting;
 mod grpc;
 mod guard;
+mod heft;
 mod http;
 mod ldp;
 mod lines;

@@ -69,6 +69,10 @@ pub struct ToolLimits {
     /// How long a call waits for a task when it does not say, and at most.
     pub wait: Duration,
     pub longest_wait: Duration,
+    /// Bytes that messages over HTTP take together in memory, once they are read, and how long one
+    /// waits for room.
+    pub held_bytes: usize,
+    pub held_wait: Duration,
     /// Conversations over HTTP at the same time.
     pub sessions: usize,
     /// After so long without a word a conversation may have to make room for another one.
@@ -87,6 +91,9 @@ impl Default for ToolLimits {
             // Clients give up a call after a minute or so unless they hear of it.
             wait: Duration::from_secs(300),
             longest_wait: Duration::from_secs(3600),
+            held_bytes: 512 * 1024 * 1024,
+            // As long as reading a few of the largest ones takes.
+            held_wait: Duration::from_secs(5),
             sessions: 256,
             silence: Duration::from_secs(300),
         }

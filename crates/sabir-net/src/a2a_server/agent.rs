@@ -21,6 +21,7 @@ use crate::caller::Caller;
 use crate::errands::{
     ErrandsError, Listing, Movement, OrderVisit, Placed, Placement, Placer, Reach, Step,
 };
+use crate::heft::Stowed;
 use crate::ldp::client::moment;
 
 /// What comes of a task, with the number of its row.
@@ -31,6 +32,7 @@ impl A2aAgent {
         &self,
         caller: &Caller,
         request: SendMessageRequest,
+        stowed: Stowed,
     ) -> Result<Task, A2AError> {
         let placed = self.place(caller, &request).await?;
         let configuration = request.configuration.as_ref();
@@ -40,7 +42,10 @@ impl A2aAgent {
         if is_done {
             return Ok(task(&placed, shape));
         }
-        let placed = self.wait(&placed.id, self.0.limits.hold).await?;
+        // Whoever only waits takes no room.
+        let id = placed.id.clone();
+        drop((request, placed, stowed));
+        let placed = self.wait(&id, self.0.limits.hold).await?;
         Ok(task(&placed, shape))
     }
 

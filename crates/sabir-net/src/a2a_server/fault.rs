@@ -26,6 +26,11 @@ pub(super) fn of_errand(error: &ErrandsError, id: &str) -> A2AError {
     }
 }
 
+/// Messages of others take all the room that there is.
+pub(super) fn busy() -> A2AError {
+    A2AError::internal("too much is being read at once; try again later")
+}
+
 /// A task that is not there, or not the caller's: nobody is told which.
 pub(super) fn unknown(id: &str) -> A2AError {
     A2AError::task_not_found(&one_line(id, MAX_ID_CHARS))

@@ -8,6 +8,7 @@ use sabir_ldp::{Fingerprint, SkillName};
 use serde_json::{Value, json};
 
 use super::card::MODES;
+use super::carried::{Loss, loss};
 use crate::caller::Caller;
 
 /// A message that can be a task.
@@ -74,6 +75,28 @@ pub(super) fn read(request: &SendMessageRequest, caller: &Caller) -> Result<Want
     ]);
     let key = Fingerprint::of(same.to_string().as_bytes()).to_hex();
     Ok(Wanted { said, skill, message: message.clone(), key: format!("a2a-{key}") })
+}
+
+/// What would not be the same, here or when it is shown to its sender, is refused. To be asked of a
+/// request as it came, before it has the types of the protocol.
+pub(super) fn check_carried(request: &Value) -> Result<(), A2AError> {
+    let Some(message) = request.get("message") else { return Ok(()) };
+    let parts = message.get("parts").and_then(Value::as_array).into_iter().flatten();
+    let data = parts.flat_map(|part| [part.get("data"), part.get("metadata")]);
+    for value in data.chain([message.get("metadata"), request.get("metadata")]).flatten() {
+        match loss(value) {
+            None => {}
+            Some(Loss::Digits(digits)) => {
+                let why = format!("the integer {digits} would be another one: send it as a string");
+                return Err(A2AError::invalid_params(format!("message: {why}")));
+            }
+            Some(Loss::Depth) => {
+                let why = "message: what it holds nests too deeply";
+                return Err(A2AError::invalid_params(why));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Texts are the task, data goes with it. Data alone says itself what is to be done.

@@ -13,10 +13,12 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::{Map, Value, json};
 
 use super::agent::Events;
-use super::fault::{as_rest, check_version, queries, with_status};
+use super::fault::{as_rest, busy, check_version, queries, with_status};
+use super::message::check_carried;
 use super::sse::as_rest_stream;
 use super::{A2aAgent, ROOT};
 use crate::caller::Caller;
+use crate::heft::Stowed;
 
 pub(super) async fn answer(agent: &A2aAgent, request: Request) -> Response {
     let (parts, body) = request.into_parts();
@@ -71,12 +73,18 @@ impl Asked<'_> {
         let tenant = || None;
         match words.as_slice() {
             ["message:send"] if is_post => {
-                let Some(request) = self.read().await? else { return Ok(Done::TooLong) };
-                let task = agent.send(caller, parse(request)?).await?;
+                let Some((request, stowed)) = self.read().await? else {
+                    return Ok(Done::TooLong);
+                };
+                check_carried(&request)?;
+                let task = agent.send(caller, parse(request)?, stowed).await?;
                 written(&SendMessageResponse::Task(task))
             }
             ["message:stream"] if is_post => {
-                let Some(request) = self.read().await? else { return Ok(Done::TooLong) };
+                let Some((request, _stowed)) = self.read().await? else {
+                    return Ok(Done::TooLong);
+                };
+                check_carried(&request)?;
                 Ok(Done::Stream(agent.stream(caller, parse(request)?).await?))
             }
             ["tasks"] if is_get => {
@@ -105,7 +113,9 @@ impl Asked<'_> {
             },
             ["tasks", task, PUSH] if is_post => {
                 let task = (*task).to_owned();
-                let Some(request) = self.read().await? else { return Ok(Done::TooLong) };
+                let Some((request, _stowed)) = self.read().await? else {
+                    return Ok(Done::TooLong);
+                };
                 let mut config: TaskPushNotificationConfig = parse(request)?;
                 config.task_id = task;
                 written(&agent.create_push(caller, config).await?)
@@ -142,11 +152,12 @@ impl Asked<'_> {
         }
     }
 
-    /// The body. None if it is longer than it may be.
-    async fn read(self) -> Result<Option<Value>, A2AError> {
+    /// The body, and the room that it takes. None if it is longer than it may be.
+    async fn read(self) -> Result<Option<(Value, Stowed)>, A2AError> {
         let most = self.agent.0.limits.body_bytes;
         let Ok(body) = axum::body::to_bytes(self.body, most).await else { return Ok(None) };
-        super::rpc::json(&body).map(Some)
+        let stowed = self.agent.0.hold.take(&body).await.ok_or_else(busy)?;
+        Ok(Some((super::rpc::json(&body)?, stowed)))
     }
 }
 

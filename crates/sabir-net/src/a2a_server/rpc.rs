@@ -13,9 +13,11 @@ use serde_json::Value;
 
 use super::A2aAgent;
 use super::agent::Events;
-use super::fault::{as_rpc, check_version};
+use super::fault::{as_rpc, busy, check_version};
+use super::message::check_carried;
 use super::sse::as_rpc_stream;
 use crate::caller::Caller;
+use crate::heft::Stowed;
 
 pub(super) async fn answer(agent: &A2aAgent, request: Request) -> Response {
     let (parts, body) = request.into_parts();
@@ -24,14 +26,18 @@ pub(super) async fn answer(agent: &A2aAgent, request: Request) -> Response {
         let told = Json(as_rpc(JsonRpcId::Null, &error));
         return (StatusCode::PAYLOAD_TOO_LARGE, told).into_response();
     };
+    let Some(stowed) = agent.0.hold.take(&body).await else {
+        return Json(as_rpc(JsonRpcId::Null, &busy())).into_response();
+    };
     let call = match read(&body) {
         Ok(call) => call,
         Err((id, error)) => return Json(as_rpc(id, &error)).into_response(),
     };
+    drop(body);
     let JsonRpcRequest { id, method, params, .. } = call;
     let caller = Caller::of(&parts.extensions);
     let done = match check_version(&parts.headers, &parts.uri) {
-        Ok(()) => perform(agent, &caller, &method, params.unwrap_or_default()).await,
+        Ok(()) => perform(agent, &caller, &method, params.unwrap_or_default(), stowed).await,
         Err(error) => Err(error),
     };
     match done {
@@ -78,13 +84,16 @@ async fn perform(
     caller: &Caller,
     method: &str,
     params: Value,
+    stowed: Stowed,
 ) -> Result<Done, A2AError> {
     Ok(match method {
         methods::SEND_MESSAGE => {
-            let task = agent.send(caller, parse(params)?).await?;
+            check_carried(&params)?;
+            let task = agent.send(caller, parse(params)?, stowed).await?;
             written(&SendMessageResponse::Task(task))?
         }
         methods::SEND_STREAMING_MESSAGE => {
+            check_carried(&params)?;
             Done::Stream(agent.stream(caller, parse(params)?).await?)
         }
         methods::GET_TASK => written(&agent.get(caller, parse(params)?).await?)?,

@@ -9,6 +9,7 @@ use a2a::{
 use sabir_host::written;
 use serde_json::{Value, json};
 
+use super::carried::loss;
 use crate::errands::{Movement, Placed, PlacedState, Step};
 
 /// How much of a task is shown.
@@ -127,10 +128,14 @@ fn update(
     })
 }
 
-/// The output: a text is a text, everything else is data.
+/// The output: a text is a text, everything else is data, or a text of JSON where the protocol cannot
+/// carry it as it is.
 fn artifact(placed: &Placed) -> Option<Artifact> {
     let part = match placed.output.clone()? {
         Value::String(text) => Part::text(text).with_media_type("text/plain"),
+        value if loss(&value).is_some() => {
+            Part::text(value.to_string()).with_media_type("application/json")
+        }
         value => Part::data(value).with_media_type("application/json"),
     };
     Some(Artifact {

@@ -21,6 +21,7 @@ use super::http::SESSION;
 use super::{Server, ToolKit};
 use crate::caller::Caller;
 use crate::errands::ErrandsError;
+use crate::heft::Stowed;
 use crate::ldp::client::moment;
 
 /// A call that is being answered.
@@ -34,6 +35,8 @@ pub(super) struct Call<'a> {
     stopping: CancellationToken,
     /// Taken while something is done.
     place: Mutex<Option<OwnedSemaphorePermit>>,
+    /// The room that its arguments take.
+    stowed: Stowed,
     /// The client by its own word.
     client: String,
     peer: Peer<RoleServer>,
@@ -70,6 +73,7 @@ impl<'a> Call<'a> {
             Some(parts) if !parts.headers.contains_key(SESSION) => Way::Alone,
             Some(_) | None => Way::Conversation,
         };
+        let stowed = parts.and_then(|parts| parts.extensions.get::<Stowed>()).cloned();
         let running = server.calls.begin(context.id.clone());
         let client = context.client_info().map(|it| one_line(&it.name, 60)).unwrap_or_default();
         let token = context.meta.get_progress_token();
@@ -82,6 +86,7 @@ impl<'a> Call<'a> {
             way,
             stopping: server.stopping.clone(),
             place: Mutex::default(),
+            stowed: stowed.unwrap_or_default(),
             client,
             peer,
             token,
@@ -102,8 +107,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// From now on it only waits.
+    /// From now on it only waits, and nothing of its arguments is there any more.
     pub(super) fn leave_place(&self) {
+        self.stowed.let_go();
         self.place.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 

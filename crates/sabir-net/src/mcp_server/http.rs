@@ -1,8 +1,8 @@
 //! The tools over streamable HTTP. A conversation is its caller's and nobody else's, and stays for as
 //! long as a call may wait in it; where there is no room for another one, one that was silent for long
-//! makes it.
+//! makes it, or one of somebody who has many.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::error::Error as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::unread::{Heard as Message, Unread};
 use super::{MAX_MESSAGE_BYTES, Server, ToolKit, ToolLimits};
 use crate::caller::Caller;
+use crate::heft::{Hold, Stowed};
 
 /// The tools at `/mcp`. Whoever serves the router says who a caller is ([`crate::Visitor`]) and has
 /// looked at the host and the origin that a request names. `stop` ends all conversations.
@@ -38,6 +39,7 @@ pub fn mcp_router(kit: Arc<ToolKit>, stop: CancellationToken) -> Router {
         silence: kit.limits.silence,
         heard: Arc::default(),
         beginning: Arc::default(),
+        hold: Hold::new(kit.limits.held_bytes, kit.limits.held_wait),
     };
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(stop.clone())
@@ -66,6 +68,8 @@ struct Bounds {
     heard: Arc<Mutex<HashMap<String, Heard>>>,
     /// One begins at a time, so that what is counted stays so.
     beginning: Arc<tokio::sync::Mutex<()>>,
+    /// For messages that are being answered.
+    hold: Hold,
 }
 
 /// What is known of a conversation.
@@ -104,13 +108,18 @@ async fn bounded(State(bounds): State<Bounds>, request: Request, next: Next) -> 
     if request.method() != Method::POST {
         // A stream that only listens is no call.
         let open = session.and_then(|session| bounds.open(session, Counts::Nothing));
-        return held(open, next.run(request).await);
+        return held((open, Stowed::default()), next.run(request).await);
     }
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let said = match whole(body).await {
         Ok(said) => said,
         Err(response) => return response,
     };
+    let Some(stowed) = bounds.hold.take(&said).await else {
+        return busy("too much is being read at once; try again later");
+    };
+    // Whoever answers it lets go of the room when it only waits.
+    parts.extensions.insert(stowed.clone());
     let begins = match Message::read(&said) {
         Message::Message(message) => session.is_none() && is_greeting(&message),
         Message::Nothing => return StatusCode::ACCEPTED.into_response(),
@@ -119,12 +128,11 @@ async fn bounded(State(bounds): State<Bounds>, request: Request, next: Next) -> 
     let request = Request::from_parts(parts, Body::from(said));
     if !begins {
         let open = session.and_then(|session| bounds.open(session, Counts::Call));
-        return held(open, next.run(request).await);
+        return held((open, stowed), next.run(request).await);
     }
     let _turn = bounds.beginning.lock().await;
-    if !bounds.has_room().await {
-        let words = "too many conversations; try again later";
-        return (StatusCode::SERVICE_UNAVAILABLE, [("retry-after", "30")], words).into_response();
+    if !bounds.has_room(&caller).await {
+        return busy("too many conversations; try again later");
     }
     let response = next.run(request).await;
     if let Some(begun) = self::session(response.headers()) {
@@ -132,6 +140,10 @@ async fn bounded(State(bounds): State<Bounds>, request: Request, next: Next) -> 
         bounds.heard().insert(begun, heard);
     }
     response
+}
+
+fn busy(words: &'static str) -> Response {
+    (StatusCode::SERVICE_UNAVAILABLE, [("retry-after", "30")], words).into_response()
 }
 
 fn is_greeting(message: &ClientJsonRpcMessage) -> bool {
@@ -162,11 +174,10 @@ async fn whole(body: Body) -> Result<Bytes, Response> {
 }
 
 /// The response, and what is held until it is sent.
-fn held(open: Option<Open>, response: Response) -> Response {
-    let Some(open) = open else { return response };
+fn held(held: (Option<Open>, Stowed), response: Response) -> Response {
     response.map(|body| {
         let body = http_body_util::BodyExt::map_frame(body, move |frame| {
-            let _held = &open;
+            let _held = &held;
             frame
         });
         Body::new(body)
@@ -182,23 +193,35 @@ impl Bounds {
         self.heard().get(session).is_some_and(|it| it.caller == caller)
     }
 
-    /// Whether there is room, if need be in the place of the one that was silent for longest.
-    async fn has_room(&self) -> bool {
+    /// Whether there is room for one of this caller, if need be in the place of another one. Whoever asks
+    /// has the turn to begin one.
+    async fn has_room(&self, caller: &str) -> bool {
         let known: Vec<Arc<str>> = self.sessions.sessions.read().await.keys().cloned().collect();
-        let silent = {
+        let (lost, leaving) = {
             let mut heard = self.heard();
             heard.retain(|session, _| known.iter().any(|it| **it == **session));
-            if known.len() < self.most {
-                return true;
-            }
-            let silent =
-                heard.iter().filter(|(_, it)| it.open == 0 && it.at.elapsed() >= self.silence);
-            silent.min_by_key(|(_, it)| it.at).map(|(session, _)| Arc::from(session.as_str()))
+            // Who began these was gone before they were told of: nobody can go on with them.
+            let lost: Vec<Arc<str>> =
+                known.iter().filter(|it| !heard.contains_key(&***it)).cloned().collect();
+            let is_full = known.len() - lost.len() >= self.most;
+            (lost, is_full.then(|| leaving(&heard, caller, self.silence)))
         };
-        match silent {
-            Some(session) => self.sessions.close_session(&session).await.is_ok(),
-            None => false,
+        lost.into_iter().for_each(|session| self.close(session));
+        match leaving {
+            None => true,
+            Some(None) => false,
+            Some(Some(session)) => {
+                self.heard().remove(&session);
+                self.close(Arc::from(session));
+                true
+            }
         }
+    }
+
+    /// In a task of its own: one whose client does not read may take a while to hear of it.
+    fn close(&self, session: Arc<str>) {
+        let sessions = Arc::clone(&self.sessions);
+        tokio::spawn(async move { sessions.close_session(&session).await });
     }
 
     /// None of a conversation that is not known.
@@ -210,6 +233,26 @@ impl Bounds {
         drop(heard);
         Some(Open { bounds: self.clone(), session, counts })
     }
+}
+
+/// Which conversation makes room: the one that was silent for longest, if it was so for long. If there
+/// is none, somebody who has many gives one up for somebody who has few. None in which somebody waits
+/// for an answer.
+fn leaving(heard: &HashMap<String, Heard>, caller: &str, silence: Duration) -> Option<String> {
+    let idle = |it: &(&String, &Heard)| it.1.open == 0;
+    let longest = heard.iter().filter(idle).min_by_key(|(_, it)| it.at);
+    if let Some((session, it)) = longest
+        && it.at.elapsed() >= silence
+    {
+        return Some(session.clone());
+    }
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    heard.values().for_each(|it| *counts.entry(&it.caller).or_default() += 1);
+    let own = counts.get(caller).copied().unwrap_or(0);
+    let (richest, most) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    // Two who have as many would take from each other without end.
+    let theirs = heard.iter().filter(idle).filter(|(_, it)| it.caller == richest && most > own + 1);
+    theirs.min_by_key(|(_, it)| it.at).map(|(session, _)| session.clone())
 }
 
 impl Drop for Open {

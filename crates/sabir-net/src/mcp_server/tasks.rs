@@ -128,6 +128,7 @@ pub(super) async fn delegate(
         deadline_secs: input.deadline_secs,
         ..placement(call, task, Reach::Anywhere)
     };
+    drop(arguments);
     let id = call.kit.errands.place(placement).await?;
     wait(call, id, input.wait_secs, Leave::Cancels).await
 }
@@ -150,6 +151,7 @@ pub(super) async fn run_task(
         if input.cancel {
             call.kit.errands.cancel(&id).await?;
         }
+        drop(arguments);
         // Who only looked leaves it as it is.
         return wait(call, id, input.wait_secs, Leave::GoesOn).await;
     }
@@ -165,6 +167,7 @@ pub(super) async fn run_task(
         deadline_secs: input.deadline_secs,
         ..placement(call, task, Reach::Here)
     };
+    drop(arguments);
     let id = call.kit.errands.place(placement).await?;
     wait(call, id, input.wait_secs, Leave::Cancels).await
 }

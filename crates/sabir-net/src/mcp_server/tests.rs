@@ -208,6 +208,14 @@ fn task() -> Value {
     json!({ "task": "walk", "wait_secs": 600 })
 }
 
+/// Whoever has this token.
+fn somebody(token: &[u8]) -> Visitor {
+    let credential = Some(Credential::Token(Fingerprint::of(token)));
+    let channel = Channel { origin: Origin::Remote, credential };
+    let address = std::net::Ipv4Addr::LOCALHOST.into();
+    Visitor { address, is_near: false, is_tls: false, channel, trace: None }
+}
+
 /// BR-M5, BR-M11: no conversation ends before a call that waits in it.
 #[test]
 fn a_conversation_stays_while_a_call_waits_in_it() {
@@ -370,6 +378,84 @@ async fn no_more_conversations_begin_at_once_than_there_may_be() {
     assert_eq!((begun, refused.count()), (2, 6));
 }
 
+/// BR-M11: who takes all places leaves some to others, and not those in which a call waits.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_has_most_conversations_makes_room_for_others() {
+    let limits = ToolLimits { sessions: 4, ..ToolLimits::default() };
+    let place = Place::new(limits, "");
+    let busy = place.begin().await.unwrap();
+    let reply = place.call(&busy, 1, "run_task", task()).await;
+    place.slow.placed.notified().await;
+    let mut many = vec![busy];
+    for _ in 0..3 {
+        many.push(place.begin().await.unwrap());
+    }
+    assert_eq!(place.begin().await, Err(StatusCode::SERVICE_UNAVAILABLE));
+    let begin = async |token: &[u8]| {
+        let hello = Body::from(hello().to_string());
+        place.send_as(Some(somebody(token)), None, "POST", hello).await.status()
+    };
+    for _ in 0..2 {
+        assert_eq!(begin(b"another").await, StatusCode::OK);
+    }
+    // Now both have as many.
+    assert_eq!(begin(b"another").await, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(place.begin().await, Err(StatusCode::SERVICE_UNAVAILABLE));
+    let mut left = Vec::new();
+    for session in &many[1..] {
+        let reply = place.call(session, 1, "axon_check", json!({ "text": "x" })).await;
+        left.push(reply.status() == StatusCode::OK);
+    }
+    assert_eq!(left, [false, false, true], "those that were silent for longer went first");
+    place.slow.done.send_replace(true);
+    assert_eq!(answer(reply).await.unwrap()["structuredContent"]["state"], "done");
+}
+
+/// BR-M11: who hangs up before a conversation has a name takes no place with it.
+#[tokio::test]
+async fn a_conversation_that_nobody_was_told_of_takes_no_place() {
+    let limits = ToolLimits { sessions: 1, ..ToolLimits::default() };
+    let place = Place::new(limits, "");
+    for _ in 0..3 {
+        let hello = hello();
+        let begun = place.send(None, "POST", &hello);
+        assert!(begun.now_or_never().is_none(), "it is on its way");
+    }
+    let session = place.begin().await.unwrap();
+    let told = place.call(&session, 1, "axon_check", json!({ "text": "x" })).await;
+    assert_eq!(told.status(), StatusCode::OK);
+}
+
+/// BR-G7: what is large in memory is read when there is room for it, and who only waits for a task takes
+/// none; small messages pass whatever there is.
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_take_much_memory_wait_for_room() {
+    let policy = "[[ask]]\ntool = \"serve.delegate\"\nreason = \"mine\"";
+    let limits = ToolLimits {
+        held_bytes: 64 << 20,
+        held_wait: Duration::from_millis(20),
+        question: Duration::from_secs(3),
+        ..ToolLimits::default()
+    };
+    let place = Place::new(limits, policy);
+    let session = place.begin().await.unwrap();
+    let large = || json!({ "task": "walk", "wait_secs": 3600, "input": vec![0; 200_000] });
+    // This one is done by somebody else, and its caller waits.
+    let first = place.call(&session, 1, "run_task", large()).await;
+    place.slow.placed.notified().await;
+    // This one waits for a person, who has to be shown all of it.
+    let second = place.call(&session, 2, "delegate", large()).await;
+    assert_eq!((first.status(), second.status()), (StatusCode::OK, StatusCode::OK));
+    let third = place.call(&session, 3, "delegate", large()).await;
+    assert_eq!(third.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let small = answer(place.call(&session, 4, "axon_check", json!({ "text": "x" })).await).await;
+    assert_eq!(small.unwrap()["isError"], false);
+    // Nobody said a word.
+    assert_eq!(answer(second).await.unwrap()["isError"], true);
+    let next = place.call(&session, 5, "run_task", large()).await;
+    assert_eq!(next.status(), StatusCode::OK);
+}
+
 /// BR-M13: not even its name helps somebody else to a conversation.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conversation_is_its_callers() {
@@ -377,12 +463,7 @@ async fn a_conversation_is_its_callers() {
     let session = place.begin().await.unwrap();
     let reply = place.call(&session, 1, "run_task", task()).await;
     place.slow.placed.notified().await;
-    let other = || {
-        let credential = Some(Credential::Token(Fingerprint::of(b"another")));
-        let channel = Channel { origin: Origin::Remote, credential };
-        let address = std::net::Ipv4Addr::LOCALHOST.into();
-        Some(Visitor { address, is_near: false, is_tls: false, channel, trace: None })
-    };
+    let other = || Some(somebody(b"another"));
     let params = json!({ "requestId": 1 });
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });

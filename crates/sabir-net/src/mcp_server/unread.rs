@@ -6,6 +6,8 @@ use sabir_base::json::{Json, JsonKind, long_integer};
 use sabir_base::text::one_line;
 use serde_json::{Value, json};
 
+use crate::heft::{MOST_PARTS, parts};
+
 /// What a text is.
 #[derive(Debug)]
 pub(super) enum Heard {
@@ -29,6 +31,10 @@ impl Heard {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return Self::Unread(Unread::new(None, PARSE_ERROR, "it is not UTF-8"));
         };
+        if parts(bytes) > MOST_PARTS {
+            let why = format!("a message has at most {MOST_PARTS} values");
+            return Self::Unread(Unread::new(None, INVALID_REQUEST, why));
+        }
         let read = serde_json::from_str::<ClientJsonRpcMessage>(text);
         let long = long_integer(text);
         if let (Ok(message), None) = (read, long) {
@@ -121,6 +127,12 @@ mod tests {
             (call("7", &nested(200)), json!(7), -32600, "deeper than 127"),
             (call("7", &nested(100_000)), Value::Null, -32700, "no JSON that can be read"),
             (call("1.5", "1"), Value::Null, -32600, "no message"),
+            (
+                call("7", &format!("[{}0]", "0,".repeat(600_000))),
+                Value::Null,
+                -32600,
+                "524288 values",
+            ),
             ("[]".to_owned(), Value::Null, -32600, "by itself"),
             ("null".to_owned(), Value::Null, -32600, "by itself"),
             ("ahoy".to_owned(), Value::Null, -32700, "no JSON"),
@@ -133,7 +145,10 @@ mod tests {
         assert_eq!(answer(b"\xff")["error"]["code"], -32700);
         assert_eq!(answer(call("7", "1").replace("2.0", "1.0").as_bytes())["id"], 7);
         // What is in a string is no integer, and a number with an exponent is a float.
-        for read in [r#""18446744073709551616""#, "18446744073709551615", "1e30", &nested(100)] {
+        let commas = format!("\"{}\"", ",".repeat(600_000));
+        for read in
+            [&commas, r#""18446744073709551616""#, "18446744073709551615", "1e30", &nested(100)]
+        {
             let heard = Heard::read(call("7", read).as_bytes());
             assert!(matches!(heard, Heard::Message(_)), "{read}: {heard:?}");
         }

@@ -146,3 +146,42 @@ async fn a_policy_that_forbids_messages_is_kept() {
     assert!(front.orders.list(None, 10).await.unwrap().is_empty());
     front.end().await;
 }
+
+/// BR-A16: whatever was taken can be shown, alone and in a list, and what could not be shown is not
+/// taken.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_taken_can_be_shown_however_deep_it_is() {
+    let front = Front::open().await;
+    let mut wire = front.world.wire().await;
+    let mut taken = 0;
+    for depth in 40..60 {
+        let data = (0..depth).fold(json!("x"), |inner, _| json!([inner]));
+        let parts = json!([{ "text": "say" }, { "data": data }]);
+        let sent = json!({ "message": message(&format!("m-{depth}"), "echo", parts) });
+        let reply = call(&mut wire, "SendMessage", sent).await;
+        if let Some(error) = reply.get("error") {
+            assert_eq!(error["code"], -32602, "{depth}: {error}");
+            continue;
+        }
+        taken += 1;
+        let part = &reply["result"]["task"]["artifacts"][0]["parts"][0];
+        let output = match &part["text"] {
+            Value::Null => part["data"].clone(),
+            text => serde_json::from_str(text.as_str().unwrap()).unwrap(),
+        };
+        assert_eq!(part["mediaType"], "application/json");
+        assert_eq!(output["data"], data, "{depth}: {part}");
+    }
+    assert!((5..20).contains(&taken), "{taken}");
+    let all = json!({ "includeArtifacts": true, "historyLength": 1, "pageSize": 100 });
+    let listed = call(&mut wire, "ListTasks", all).await;
+    assert_eq!(listed["result"]["tasks"].as_array().map(Vec::len), Some(taken), "{listed}");
+    let parts = r#"[{"text":"say"},{"data":{"n":[9007199254740993]}}]"#;
+    let sent = json!({
+        "message": message("m-n", "echo", serde_json::from_str(parts).unwrap()),
+    });
+    let reply = call(&mut wire, "SendMessage", sent).await;
+    let said = reply["error"]["message"].as_str().unwrap();
+    assert!(said.contains("9007199254740993") && said.contains("as a string"), "{said}");
+    front.end().await;
+}
