@@ -8,6 +8,8 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
+use sabir_base::json::long_integer;
+use sabir_base::text::one_line;
 use serde::de::DeserializeOwned;
 use url::form_urlencoded;
 
@@ -26,7 +28,16 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Given<T> {
         let body = to_bytes(request.into_body(), MOST_BODY).await;
         let body = body.map_err(|_| Refused::too_large(MOST_BODY))?;
         let read = serde_json::from_slice(&body);
-        read.map(Self).map_err(|error| Refused::bad(format!("the body: {error}")))
+        let read = read.map_err(|error| Refused::bad(format!("the body: {error}")))?;
+        // It would be kept as another number, and what it is in goes on to others.
+        match std::str::from_utf8(&body).ok().and_then(long_integer) {
+            Some(digits) => {
+                let digits = one_line(digits, 60);
+                let why = format!("the integer {digits} is too long: send it as a string");
+                Err(Refused::bad(format!("the body: {why}")))
+            }
+            None => Ok(Self(read)),
+        }
     }
 }
 

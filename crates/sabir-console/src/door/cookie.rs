@@ -12,7 +12,8 @@ pub(super) fn shown(headers: &HeaderMap) -> Vec<&str> {
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|it| it.trim().split_once('='));
     let values = pairs.filter(|(name, _)| *name == NAME).flat_map(|(_, value)| value.split('.'));
     let is_ours = |it: &&str| it.len() == 64 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
-    values.filter(is_ours).take(MOST_NODES).collect()
+    // Another program of this machine may have set more, in front of what we gave.
+    values.filter(is_ours).take(MOST_SHOWN).collect()
 }
 
 /// The header that makes a browser show these from now on; the newest is last.
@@ -43,6 +44,8 @@ pub(super) enum Transport {
 const NAME: &str = "sabir_session";
 /// On one machine, in one browser.
 const MOST_NODES: usize = 4;
+/// More than fit into the headers that the listener takes.
+const MOST_SHOWN: usize = 512;
 
 #[cfg(test)]
 mod tests {
@@ -62,6 +65,11 @@ mod tests {
         let sent = format!("theme=dark; {given}; sabir_session=short");
         headers.insert(COOKIE, HeaderValue::try_from(sent).unwrap());
         assert_eq!(shown(&headers), values[2..]);
+        // What somebody else put in front keeps nobody from being found.
+        let junk = vec!["0".repeat(64); 9].join(".");
+        let sent = format!("sabir_session={junk}; {given}");
+        headers.insert(COOKIE, HeaderValue::try_from(sent).unwrap());
+        assert!(shown(&headers).ends_with(&values[2..]));
         let gone = set(&[], Transport::Plain, 60).unwrap();
         assert_eq!(gone, "sabir_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict");
     }

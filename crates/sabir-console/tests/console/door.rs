@@ -267,6 +267,16 @@ async fn what_is_posted_is_read_strictly() {
         let reply = post(kind, body).await;
         assert_eq!((reply.status, reply.code().as_str()), (status, code));
     }
+    // What would be kept as another number is not taken.
+    let order =
+        |digits: &str| format!("{{\"task\":\"a\",\"skill\":\"echo\",\"input\":[{digits}]}}");
+    for (digits, status) in [("18446744073709551616", 400), ("18446744073709551615", 201)] {
+        let mut request = person.request(&Method::POST, "/api/orders");
+        let kind = "application/json".parse().unwrap();
+        request.headers_mut().unwrap().insert(CONTENT_TYPE, kind);
+        let reply = person.send(request.body(Body::from(order(digits))).unwrap()).await;
+        assert_eq!(reply.status, status, "{digits}");
+    }
     let wrong = person.get("/api/decisions?limit=many").await;
     assert_eq!((wrong.status, wrong.code().as_str()), (400, "bad_request"));
     let wrong = person.post("/api/me", json!({})).await;
