@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use a2a::{A2AError, AuthenticationInfo, TaskPushNotificationConfig};
 use reqwest::Url;
 use sabir_capture::{Guard, Poster, Rules};
+use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::PushLimits;
@@ -39,6 +40,8 @@ struct Ground {
     /// One webhook is taken in or out at a time, so that what is counted stays so.
     changing: tokio::sync::Mutex<()>,
     numbers: AtomicU64,
+    /// Of couriers that read a task and write what they send.
+    turns: Semaphore,
 }
 
 /// By task and webhook: which courier tells it, and how to end it.
@@ -88,6 +91,7 @@ impl Couriers {
             under_way: Mutex::default(),
             changing: tokio::sync::Mutex::default(),
             numbers: AtomicU64::new(1),
+            turns: Semaphore::new(WRITERS),
         };
         let ground = Arc::new(ground);
         for (task, hook) in waiting {
@@ -220,7 +224,9 @@ impl Ground {
         tokio::spawn(async move {
             let (book, poster) = (&ground.book, &ground.poster);
             let (errands, limits) = (&ground.errands, &ground.limits);
-            let courier = Courier { task: &key.0, hook: &hook, book, poster, errands, limits };
+            let turns = &ground.turns;
+            let (task, hook) = (&key.0, &hook);
+            let courier = Courier { task, hook, book, poster, errands, limits, turns };
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
@@ -272,6 +278,8 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
+/// As many as there is work for: each may hold a task of any size meanwhile.
+const WRITERS: usize = 2;
 const MAX_NAME_BYTES: usize = 128;
 const MAX_URL_BYTES: usize = 2048;
 /// Tokens that say who they are for are long, and servers take no longer headers than this.
@@ -279,7 +287,89 @@ const MAX_SECRET_BYTES: usize = 4096;
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::time::Duration;
+
+    use futures_util::FutureExt as _;
+    use futures_util::future::BoxFuture;
+    use futures_util::stream::{self, BoxStream, StreamExt as _};
+
     use super::*;
+    use crate::a2a_server::A2aLimits;
+    use crate::errands::{ErrandsError, Listed, Listing, Placement, Placer, Step};
+
+    /// Counts who reads a task at the same time.
+    #[derive(Default)]
+    struct Counting {
+        reading: AtomicUsize,
+        most: AtomicUsize,
+        read: AtomicUsize,
+    }
+
+    impl Errands for Counting {
+        fn place(&self, _: Placement) -> BoxFuture<'_, Result<String, ErrandsError>> {
+            async { Err(ErrandsError::Busy) }.boxed()
+        }
+
+        fn find<'a>(&'a self, _: Placer, _: &'a str) -> BoxFuture<'a, Option<String>> {
+            async { None }.boxed()
+        }
+
+        fn get<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Placed, ErrandsError>> {
+            async {
+                let now = self.reading.fetch_add(1, Ordering::SeqCst) + 1;
+                self.most.fetch_max(now, Ordering::SeqCst);
+                for _ in 0..100 {
+                    tokio::task::yield_now().await;
+                }
+                self.reading.fetch_sub(1, Ordering::SeqCst);
+                self.read.fetch_add(1, Ordering::SeqCst);
+                Err(ErrandsError::Busy)
+            }
+            .boxed()
+        }
+
+        fn list<'a>(&'a self, _: &'a Listing) -> BoxFuture<'a, Result<Listed, ErrandsError>> {
+            async { Ok(Listed::default()) }.boxed()
+        }
+
+        fn cancel<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), ErrandsError>> {
+            async { Ok(()) }.boxed()
+        }
+
+        fn follow(&self, _: &str, _: u64) -> BoxStream<'static, Result<Step, ErrandsError>> {
+            stream::empty().boxed()
+        }
+    }
+
+    /// BR-P6: however many webhooks are told again after a restart, few tasks are in memory for it.
+    #[tokio::test]
+    async fn couriers_read_tasks_a_few_at_a_time() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("a2a");
+        let (book, _) = Book::open(folder.clone()).await.unwrap();
+        for task in 0..8 {
+            let hook = Hook {
+                id: "1".to_owned(),
+                url: "https://harbor.example/hook".to_owned(),
+                token: None,
+                scheme: None,
+                credentials: None,
+                is_done: false,
+                number: 0,
+            };
+            book.put(&format!("order-{task}"), hook).await.unwrap();
+        }
+        let errands = Arc::new(Counting::default());
+        let poster = Poster::new(Guard::new(Rules::default()), Duration::from_secs(1));
+        let limits = A2aLimits::default().push;
+        let couriers = Couriers::open(folder, poster, Arc::clone(&errands) as _, limits).await;
+        while errands.read.load(Ordering::SeqCst) < 8 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(errands.most.load(Ordering::SeqCst), WRITERS);
+        drop(couriers.unwrap());
+    }
 
     /// BR-P1: one that is deleted is told no more, whoever told it before.
     #[test]

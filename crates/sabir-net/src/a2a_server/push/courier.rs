@@ -8,11 +8,12 @@ use a2a_pb::protojson_conv;
 use futures_util::StreamExt as _;
 use reqwest::Url;
 use sabir_capture::{FetchError, Poster};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::super::PushLimits;
 use super::super::shape::{Shape, events, task};
 use super::book::{Book, Hook};
-use crate::errands::{Errands, ErrandsError, Movement, Placed};
+use crate::errands::{Errands, ErrandsError, Movement, Placed, Step};
 
 /// Where telling begins.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +31,8 @@ pub(super) struct Courier<'a> {
     pub(super) poster: &'a Poster,
     pub(super) errands: &'a Arc<dyn Errands>,
     pub(super) limits: &'a PushLimits,
+    /// Of those who read and write.
+    pub(super) turns: &'a Semaphore,
 }
 
 /// Whether there is more to tell.
@@ -51,23 +54,25 @@ impl Courier<'_> {
     }
 
     async fn tell_all(&self, start: Start) -> End {
-        let placed = match self.errands.get(self.task).await {
-            Ok(placed) => placed,
-            Err(ErrandsError::Unknown) => return End::GivenUp,
-            Err(_) => return End::Later,
-        };
         let mut failures = 0;
-        let after = match start {
-            Start::After(after) => after,
+        let (placed, after) = match start {
+            Start::After(after) => match self.read().await {
+                Ok(placed) => (placed, after),
+                Err(end) => return end,
+            },
             Start::Snapshot => {
-                let whole = StreamResponse::Task(task(&placed, Shape::whole(Some(0))));
-                let is_told = self.tell(&whole).await;
+                let (placed, body) = match self.write_snapshot().await {
+                    Ok(written) => written,
+                    Err(end) => return end,
+                };
+                let is_told = self.tell(body).await;
                 match placed.state.is_over() {
                     true if is_told => return End::Told,
                     true => return End::GivenUp,
                     false => failures += u32::from(!is_told),
                 }
-                placed.last
+                let last = placed.last;
+                (placed, last)
             }
         };
         self.follow(&placed, after, failures).await
@@ -85,8 +90,12 @@ impl Courier<'_> {
                 continue;
             }
             is_waiting = waits;
-            for event in events(placed, &step) {
-                match self.tell(&event).await {
+            let bodies = match self.write(placed, step).await {
+                Ok(bodies) => bodies,
+                Err(end) => return end,
+            };
+            for body in bodies {
+                match self.tell(body).await {
                     true => failures = 0,
                     false => failures += 1,
                 }
@@ -101,13 +110,52 @@ impl Courier<'_> {
         End::Later
     }
 
-    /// Whether it was delivered, at the first try or a later one.
-    async fn tell(&self, event: &StreamResponse) -> bool {
-        let (Ok(value), Ok(url)) = (protojson_conv::to_value(event), Url::parse(&self.hook.url))
-        else {
-            return false;
+    /// The task, without what is large in it: a courier may have it for as long as the task takes.
+    async fn read(&self) -> Result<Placed, End> {
+        let _turn = self.turn().await;
+        Ok(without_words(self.find().await?))
+    }
+
+    /// The same, and the whole of it as it is sent.
+    async fn write_snapshot(&self) -> Result<(Placed, Option<Vec<u8>>), End> {
+        let _turn = self.turn().await;
+        let placed = self.find().await?;
+        let whole = StreamResponse::Task(task(&placed, Shape::whole(Some(0))));
+        Ok((without_words(placed), written(&whole)))
+    }
+
+    /// What is told of a step, as it is sent. The task that has ended is read again: whoever waits for
+    /// a turn holds nothing of it.
+    async fn write(&self, placed: &Placed, step: Step) -> Result<Vec<Option<Vec<u8>>>, End> {
+        let Step { seq, at_ms, what } = step;
+        let what = match what {
+            Movement::Ended(_) => None,
+            what @ (Movement::Progress { .. } | Movement::Waiting { .. }) => Some(what),
         };
-        let body = value.to_string().into_bytes();
+        let _turn = self.turn().await;
+        let what = match what {
+            Some(what) => what,
+            None => Movement::Ended(Box::new(self.find().await?)),
+        };
+        Ok(events(placed, &Step { seq, at_ms, what }).iter().map(written).collect())
+    }
+
+    /// Reading a task and writing it takes many times what is sent in the end: few do it at once.
+    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // It is never closed.
+        self.turns.acquire().await.ok()
+    }
+
+    async fn find(&self) -> Result<Placed, End> {
+        self.errands.get(self.task).await.map_err(|error| match error {
+            ErrandsError::Unknown => End::GivenUp,
+            _ => End::Later,
+        })
+    }
+
+    /// Whether it was delivered, at the first try or a later one.
+    async fn tell(&self, body: Option<Vec<u8>>) -> bool {
+        let (Some(body), Ok(url)) = (body, Url::parse(&self.hook.url)) else { return false };
         let Hook { token, scheme, credentials, .. } = self.hook;
         let authorization = scheme
             .as_ref()
@@ -132,6 +180,18 @@ impl Courier<'_> {
         }
         false
     }
+}
+
+fn written(event: &StreamResponse) -> Option<Vec<u8>> {
+    Some(protojson_conv::to_value(event).ok()?.to_string().into_bytes())
+}
+
+fn without_words(mut placed: Placed) -> Placed {
+    placed.output = None;
+    if let Some(visit) = &mut placed.visit {
+        visit.message = None;
+    }
+    placed
 }
 
 const MEDIA_TYPE: &str = "application/a2a+json";
