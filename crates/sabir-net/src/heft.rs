@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use sabir_base::json::string_end;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -60,27 +61,10 @@ fn heft(text: &[u8]) -> usize {
 pub(crate) fn parts(text: &[u8]) -> usize {
     let (mut count, mut at) = (1, 0);
     while let Some(byte) = text.get(at) {
-        match byte {
-            b',' | b'[' | b'{' | b':' => count += 1,
-            b'"' => at += end_of_string(&text[at + 1..]),
-            _ => {}
-        }
-        at += 1;
+        count += usize::from(matches!(byte, b',' | b'[' | b'{' | b':'));
+        at = if *byte == b'"' { string_end(text, at) } else { at + 1 };
     }
     count
-}
-
-/// Up to the quotation mark behind it, with that.
-fn end_of_string(text: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    at
 }
 
 /// More than anybody means, and as many as fit into the longest message of A2A.

@@ -1,18 +1,23 @@
-//! Who is told that more is on disk.
+//! Who is told that more is on disk, and who that nothing more will be.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::error::StoreError;
+
 pub(crate) type Told = Box<dyn Fn(u64) + Send + Sync>;
 pub(crate) type Over = Box<dyn Fn() + Send + Sync>;
+pub(crate) type Lost = Box<dyn Fn(&StoreError) + Send + Sync>;
 
 pub(crate) struct Commits(Mutex<State>);
 
 struct State {
     /// The last entry on disk.
     last: u64,
-    /// None when nothing will be written any more.
+    /// Why nothing more is taken.
+    failure: Option<StoreError>,
+    /// None when the store is closed.
     listeners: Option<Listeners>,
 }
 
@@ -22,11 +27,13 @@ struct Listeners {
     first: Vec<Told>,
     /// Told after them.
     last: Vec<Over>,
+    /// Told when a write fails.
+    lost: Vec<Lost>,
 }
 
 impl Commits {
     pub(crate) fn new(last: u64) -> Self {
-        Self(Mutex::new(State { last, listeners: Some(Listeners::default()) }))
+        Self(Mutex::new(State { last, failure: None, listeners: Some(Listeners::default()) }))
     }
 
     /// Under the lock, so that no number is passed over and none comes after a greater one.
@@ -55,6 +62,24 @@ impl Commits {
     pub(crate) fn heard(&self) {
         let state = self.lock();
         state.listeners.iter().flat_map(|listeners| &listeners.last).for_each(tell);
+    }
+
+    pub(crate) fn listen_for_failure(&self, lost: Lost) {
+        let mut state = self.lock();
+        if let Some(failure) = &state.failure {
+            tell(|| lost(failure));
+        } else if let Some(listeners) = &mut state.listeners {
+            listeners.lost.push(lost);
+        }
+    }
+
+    /// Nothing more is taken. Each hears of it once.
+    pub(crate) fn failed(&self, failure: &StoreError) {
+        let mut state = self.lock();
+        let listeners = state.listeners.as_mut().map(|listeners| &mut listeners.lost);
+        let lost = listeners.map(std::mem::take).unwrap_or_default();
+        lost.iter().for_each(|lost| tell(|| lost(failure)));
+        state.failure = Some(failure.clone());
     }
 
     /// Lets go of everybody.

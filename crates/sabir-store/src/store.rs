@@ -185,6 +185,12 @@ impl Store {
         self.0.commits.listen_afterwards(Box::new(over));
     }
 
+    /// Has `lost` called once, when a write has failed and nothing more is taken, whoever wrote it; at
+    /// once if that was before. It should be quick, as above, and must not hold the store either.
+    pub fn on_failure(&self, lost: impl Fn(&StoreError) + Send + Sync + 'static) {
+        self.0.commits.listen_for_failure(Box::new(lost));
+    }
+
     /// How much was written since it was opened.
     #[must_use]
     pub fn counts(&self) -> JournalCounts {

@@ -234,7 +234,9 @@ impl Writer {
             Broken::Chain(tampered) => tampered.to_string(),
         };
         self.failed = Some(why.clone());
-        StoreError::Failed { why }
+        let failure = StoreError::Failed { why };
+        self.commits.failed(&failure);
+        failure
     }
 }
 

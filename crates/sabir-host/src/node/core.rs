@@ -120,6 +120,13 @@ impl Core {
                 core.notary.sign(&core.runtime);
             }
         });
+        let weak = Arc::downgrade(&core);
+        // Others may write there, and be the first whom the disk fails.
+        core.journal.on_failure(move |failure| {
+            if let Some(core) = weak.upgrade() {
+                core.fail(failure.to_string());
+            }
+        });
         core
     }
 

@@ -39,6 +39,11 @@ impl Journal {
         self.store.after_commit(over);
     }
 
+    /// Has `lost` called when nothing more can be written, whoever found out.
+    pub(super) fn on_failure(&self, lost: impl Fn(&StoreError) + Send + Sync + 'static) {
+        self.store.on_failure(lost);
+    }
+
     /// Hands both back when too much waits for the disk.
     pub(super) fn append(&self, batch: Batch, done: Written) -> Result<(), (Batch, Written)> {
         self.store.append(batch, done).map_err(|Rejected { batch, done }| (batch, done))

@@ -295,6 +295,10 @@ mod tests {
     }
 
     async fn node(home: &TempDir, patience: Duration) -> (Node, Arc<Notify>) {
+        node_over(Store::open(home.path()).unwrap(), home, patience).await
+    }
+
+    async fn node_over(store: Store, home: &TempDir, patience: Duration) -> (Node, Arc<Notify>) {
         let card = serde_json::from_value(json!({
             "delegate_id": "ldp:delegate:harbor", "name": "Harbor", "model_family": "m",
             "model_version": "m-1", "trust_domain": { "name": "default" }, "context_window": 1,
@@ -306,7 +310,6 @@ mod tests {
         let skill = Waits::default();
         let done = Arc::clone(&skill.0);
         settings.skills.insert(SkillName::new("wait").unwrap(), Arc::new(skill));
-        let store = Store::open(home.path()).unwrap();
         let peers = Peers::open(home.path()).unwrap();
         let key = SigningKey::from_seed(&[7; 32]);
         (Node::start(settings, store, peers, key).await.unwrap(), done)
@@ -360,6 +363,27 @@ mod tests {
         let _halves = halves.await;
         let answer: Value = serde_json::from_str(&asking.answer().await).unwrap();
         assert_eq!(answer["body"]["type"], "TASK_UPDATE");
+    }
+
+    /// LD-N6: what is full for others is full for the node.
+    #[tokio::test]
+    async fn a_node_fails_when_somebody_else_cannot_write_in_its_journal() {
+        let home = tempfile::tempdir().unwrap();
+        let options = sabir_store::Options { max_bytes: Some(400_000), ..Default::default() };
+        let store = Store::open_with(home.path(), &options).unwrap();
+        let (node, _) = node_over(store.clone(), &home, Duration::from_secs(25)).await;
+        assert_eq!(node.counts().condition, crate::Condition::Serving);
+        let facts = sabir_store::SessionFacts {
+            cwd: "/".to_owned(),
+            model: "m".repeat(500_000),
+            title: None,
+            parent: None,
+        };
+        let entries = vec![sabir_store::Entry::Session(facts)];
+        let session_id = sabir_store::SessionId::new("another");
+        let batch = sabir_store::Batch { session_id, at_ms: 1, entries };
+        let full = tokio::task::spawn_blocking(move || store.append_and_wait(batch)).await.unwrap();
+        assert_eq!(node.failure().await, full.unwrap_err().to_string());
     }
 
     /// LD-N6: not even one that was on its way in when the node ended.

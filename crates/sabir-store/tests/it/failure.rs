@@ -39,6 +39,26 @@ fn a_full_database_fails_the_store_and_keeps_no_half_batch() {
 }
 
 #[test]
+fn who_listens_for_a_failure_hears_of_it_once_whoever_wrote() {
+    let home = home();
+    let options = Options { max_bytes: Some(200_000), ..Options::default() };
+    let store = Store::open_with(home.path(), &options).unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let listen = || {
+        let sender = sender.clone();
+        store.on_failure(move |failure| sender.send(failure.clone()).unwrap());
+    };
+    listen();
+    store.append_and_wait(batch("s", 0, vec![facts()])).unwrap();
+    assert!(receiver.try_recv().is_err());
+    let lost = store.append_and_wait(batch("s", 1, vec![item(&"x".repeat(500_000))])).unwrap_err();
+    assert_eq!(store.append_and_wait(batch("s", 2, vec![item("x")])), Err(lost.clone()));
+    // Also who comes late.
+    listen();
+    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [lost.clone(), lost]);
+}
+
+#[test]
 fn everyone_in_a_failed_group_is_told() {
     let home = home();
     let options = Options { max_bytes: Some(200_000), ..Options::default() };
