@@ -1,9 +1,10 @@
 // What views are made of.
 
-import { NONE, ago, count, date, isMoment, sentence, shortId, shorten, words } from './format.js';
+import { NONE, ago, count, date, isMoment, shortId, shorten, words } from './format.js';
 import { Icon } from './icons.js';
 import { Component, classes, html, useEffect, useId, useLayoutEffect, useRef, useState } from './lib.js';
 import { announce, session, useCell } from './store.js';
+import { Words } from './text.js';
 
 /** The head of a view. Focus goes to its heading whenever one comes here. */
 export function Page({ title, lead, crumb, actions, children, class: more }) {
@@ -69,7 +70,7 @@ export function Field({ label, help, optional, children, class: more }) {
 export function Failure({ error, what, onRetry }) {
   if (!error) return null;
   return html`<div class="note bad" role="alert">
-    <p><strong>${what ?? 'That did not work.'}</strong> ${sentence(error.message)}</p>
+    <p><strong>${what ?? 'That did not work.'}</strong> <${Words} text=${error.message} /></p>
     ${onRetry && html`<p><${Button} kind="small" onClick=${onRetry}>Try again<//></p>`}
   </div>`;
 }

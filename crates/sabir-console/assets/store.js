@@ -66,6 +66,11 @@ export function useDraft(name, empty) {
   return [value, put];
 }
 
+/** As if it had been typed there. */
+export function keepDraft(name, value) {
+  drafts.set(name, value);
+}
+
 /** It was sent. */
 export function dropDraft(name) {
   drafts.delete(name);

@@ -6,6 +6,9 @@ import { html } from '../lib.js';
 import { Badge, Fold, Note, SafeHtml, Table, Td, Th, Tr } from '../parts.js';
 import { Prose, Shown } from '../text.js';
 
+/** What it is called where models have names. */
+const BUILT_IN = 'extractive';
+
 export function Answer({ answer, onPassage, level = 4 }) {
   const Heading = `h${level}`;
   const { citations = [], calls = [], notes = [] } = answer;
@@ -33,6 +36,6 @@ export function Answer({ answer, onPassage, level = 4 }) {
     ${(calls ?? []).length > 0 && html`<${Fold} title=${`${counted(calls.length, 'call')} that the model proposed`}>
       <${Table} label="Calls that the model proposed" head=${['Tool', 'Outcome', 'Why']}>${calls.map(({ tool, outcome, why, reason, approval }, at) => html`<${Tr} key=${at}>
         <${Th}><code>${tool}</code><//><${Td} name="Outcome"><${Badge} state=${outcome} />${approval && approval !== 'not_needed' && html` <span class="soft">${words(approval)}</span>`}<//><${Td} name="Why"><${Shown} text=${why ?? reason} /><//><//>`)}<//><//>`}
-    ${answer.model && html`<p class="soft">Answered by ${answer.model}</p>`}
+    ${answer.model && html`<p class="soft">${answer.model === BUILT_IN ? 'Answered by the built-in model: it chooses sentences of the sources, and writes none.' : `Answered by ${answer.model}`}</p>`}
   </div>`;
 }

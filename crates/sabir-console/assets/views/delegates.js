@@ -54,7 +54,7 @@ function Card({ delegate, onChanged }) {
       ['Where', html`<span class="breakable" title=${delegate.url}>${delegate.builtin ? 'built into this node' : clip(delegate.url, 80)}</span>`],
       ['Trust domain', domain],
       ['Key', delegate.pinned_key && html`<${Id} of=${delegate.pinned_key} label="its key" />`],
-      ['Model', [card?.model_family, card?.model_version].filter(Boolean).join(' ')],
+      ['Model', card?.model_family === 'none' ? 'none' : [card?.model_family, card?.model_version].filter(Boolean).join(' ')],
       ['Speaks', modes.map(words).join(', ')],
       ['Id', delegate.delegate_id && html`<${Id} of=${delegate.delegate_id} label="its id" most=${30} />`],
     ]} />

@@ -7,10 +7,11 @@ import { html, useEffect, useRef, useState } from '../lib.js';
 import { END } from '../live.js';
 import { Badge, Button, Confirm, Facts, Failure, Fold, Id, Loaded, Note, Page, Panel, Table, Td, Th, Time, Tr } from '../parts.js';
 import { go, to } from '../route.js';
-import { announce } from '../store.js';
+import { announce, session } from '../store.js';
 import { Prose, Shown } from '../text.js';
 import { MatterCard } from './matter.js';
 import { Result } from './result.js';
+import { chooseFor } from './tasks.js';
 
 const RUNNING = ['running', 'waiting', 'away', 'queued'];
 const TAGS = [
@@ -76,7 +77,8 @@ function Whole({ order, path, reload }) {
     </div>
     ${order.task?.length > 120 && html`<${Fold} title="The task in full"><${Prose} text=${order.task} /><//>`}
     ${own.length > 0 && html`<div class="stack">${own.map((matter) => html`<${MatterCard} key=${matter.id} matter=${matter} isHere=${true} onDecided=${settle} />`)}</div>`}
-    ${order.error && html`<${Note} tone="bad" title=${{ cancelled: 'It was cancelled.', interrupted: 'It was interrupted.' }[order.state] ?? 'It was not done.'}><p>${messageOf(order.error)}</p><//>`}
+    ${order.error && html`<${Note} tone="bad" title=${{ cancelled: 'It was cancelled.', interrupted: 'It was interrupted.' }[order.state] ?? 'It was not done.'}><p>${messageOf(order.error)}</p>
+      ${order.error.code === 'SKILL_NEEDED' && html`<p>Nobody could tell from its words who should do it.</p><p><${Button} kind="small" onClick=${() => chooseFor(order.task)}>Choose who does it<//></p>`}<//>`}
     ${order.output != null && html`<${Panel} title="Result"><${Result} output=${order.output} /><//>`}
     <div class="columns">
       <div class="stack">
@@ -101,6 +103,16 @@ function Whole({ order, path, reload }) {
     </div>`;
 }
 
+const CREW = ['researcher', 'coder', 'linguist'];
+
+/** Those of this node as they are called here: their ids are long, and alike. */
+function called(id) {
+  const own = session.get().me?.node?.delegate_id;
+  if (!own || !String(id ?? '').startsWith(own)) return shortId(id);
+  if (id === own) return 'this node';
+  return CREW.find((name) => id === `${own}-${name}`) ?? shortId(id);
+}
+
 /** An agent in a conversation hands work on, too. */
 const parentOf = (parent) => (parent.startsWith('order-')
   ? html`<a href=${to('tasks', parent)}>a larger task</a>`
@@ -115,7 +127,7 @@ function Chosen({ chosen }) {
     <${Reckoning} text=${chosen.why} title="How it was weighed" />
     ${ranking.length > 0 && html`<${Table} label="Ranking of the candidates" head=${['Delegate', { text: 'Score', class: 'number' }, ...(hasWhy ? ['Why'] : [])]}>
       ${ranking.map(({ delegate_id, name, score, why }) => html`<${Tr} key=${delegate_id}>
-        <${Th}>${name ?? shortId(delegate_id)}<//><${Td} name="Score" class="number">${typeof score === 'number' ? score.toFixed(3) : '–'}<//>${hasWhy && html`<${Td} name="Why">${whyOf(why)}<//>`}<//>`)}
+        <${Th}>${name ?? called(delegate_id)}<//><${Td} name="Score" class="number">${typeof score === 'number' ? score.toFixed(3) : '–'}<//>${hasWhy && html`<${Td} name="Why">${whyOf(why)}<//>`}<//>`)}
     <//>`}
   <//>`;
 }
@@ -148,7 +160,7 @@ function Attempts({ attempts }) {
   return html`<${Panel} title="Attempts">
     <${Table} label="Attempts, in order" head=${['Delegate', 'Outcome', { text: 'Time', class: 'number' }, 'Error']}>
       ${attempts.map((attempt, at) => html`<${Tr} key=${at}>
-        <${Th}>${shortId(attempt.delegate_id)}<//>
+        <${Th}>${called(attempt.delegate_id)}<//>
         <${Td} name="Outcome"><${Badge} state=${attempt.outcome} /><//>
         <${Td} name="Time" class="number">${duration(attempt.latency_ms)}<//>
         <${Td} name="Error">${attempt.error ? messageOf(attempt.error) : '–'}<//><//>`)}
@@ -244,13 +256,13 @@ function gathered(rows) {
   return lines;
 }
 
-const namesOf = (said) => said.map((it) => it.msg ?? it).map((it) => shortId(it.delegate_id ?? it.delegate)).join(', ');
+const namesOf = (said) => said.map((it) => it.msg ?? it).map((it) => called(it.delegate_id ?? it.delegate)).join(', ');
 
 /** A row in words. */
 function tell({ tag, body, found = [], pinned = [] }) {
   if (body === null || typeof body !== 'object') return tag ? { text: `${words(tag)}: ${body ?? ''}`, tone: '' } : null;
   const said = body.msg ?? body;
-  const who = shortId(said.delegate_id ?? said.delegate);
+  const who = called(said.delegate_id ?? said.delegate);
   const kind = tag || said.event || said.type;
   switch (kind) {
     case 'found': return {

@@ -7,11 +7,11 @@ import { sendsByKey } from '../keys.js';
 import { html, useRef, useState } from '../lib.js';
 import { Badge, Button, Empty, Failure, Field, Fold, Loaded, Page, Panel, Time } from '../parts.js';
 import { go, to } from '../route.js';
-import { dropDraft, useDraft } from '../store.js';
+import { dropDraft, keepDraft, useDraft } from '../store.js';
 
 const PAGE = 30;
 
-export function Tasks() {
+export function Tasks({ query }) {
   const orders = useResource(withQuery('/api/orders', { limit: PAGE }), ['orders']);
   const [older, add] = useState([]);
   const [isAll, all] = useState(false);
@@ -21,7 +21,7 @@ export function Tasks() {
     all(found.length < PAGE);
   });
   return html`<${Page} title="Tasks" lead="Say what is to be done. The node finds out who can do it, agrees on terms, and shows what came of it.">
-    <${TaskForm} isFirst=${orders.data?.orders.length === 0} />
+    <${TaskForm} isFirst=${orders.data?.orders.length === 0} isOpen=${query.get('choose') === 'skill'} />
     <${Loaded} from=${orders} what="The tasks">${({ orders: newest }) => {
       const known = new Set(newest.map(({ id }) => id));
       const list = [...newest, ...older.filter(({ id }) => !known.has(id))];
@@ -56,12 +56,23 @@ export function Row({ order }) {
   </li>`;
 }
 
-/** What the node can do without a model. */
-const EXAMPLES = ['How many tokens does "good morning" take?', 'Check this AXON message: QRY(a>b){x:1}'];
+/** What the node can do without a model. The linguist takes the whole text for what it is asked about. */
+const EXAMPLES = [
+  { label: 'Count the tokens of “good morning”', task: 'good morning', skill: 'language.tokens' },
+  { label: 'Mend a message in AXON', task: 'INF(@monitor->@ops): alert{level:3}', skill: 'language.repair' },
+];
 
-function TaskForm({ isFirst }) {
+const EMPTY = { task: '', skill: '', to: '', strategy: '', budget_tokens: '', deadline_secs: '', verify: '', input: '' };
+
+/** Begins a task with these words, for somebody who has to choose who does it. */
+export function chooseFor(task) {
+  keepDraft('task', { ...EMPTY, task });
+  go('tasks', '', { choose: 'skill' });
+}
+
+function TaskForm({ isFirst, isOpen }) {
   const delegates = useResource('/api/delegates', ['delegates']);
-  const [form, set] = useDraft('task', { task: '', skill: '', to: '', strategy: '', budget_tokens: '', deadline_secs: '', verify: '', input: '' });
+  const [form, set] = useDraft('task', EMPTY);
   // The same key until it was taken: who presses again after an error does not order twice.
   const key = useRef(fresh());
   const change = (name) => (event) => {
@@ -90,11 +101,16 @@ function TaskForm({ isFirst }) {
   };
   const ready = (delegates.data?.delegates ?? []).filter(({ state }) => state === 'ready');
   const skills = [...new Set(ready.flatMap(({ skills = [] }) => skills.map(({ name }) => name)))].sort();
+  const examples = EXAMPLES.filter(({ skill }) => skills.includes(skill));
+  const take = (example) => {
+    key.current = fresh();
+    set({ ...EMPTY, ...example });
+  };
   return html`<${Panel} title="Give a task">
     <form class="stack" onSubmit=${submit} onKeyDown=${sendsByKey}>
       <${Field} label="What is to be done">${(own) => html`<textarea ...${own} rows="3" required value=${form.task} onInput=${change('task')}></textarea>`}<//>
-      ${isFirst && html`<div class="examples"><span class="soft">For example:</span> ${EXAMPLES.map((text) => html`<button type="button" class="button small" key=${text} onClick=${() => change('task')({ target: { value: text } })}>${text}</button>`)}</div>`}
-      <${Fold} title="Who, how and within which limits">
+      ${isFirst && examples.length > 0 && html`<div class="examples"><span class="soft">For example:</span> ${examples.map(({ label, ...example }) => html`<button type="button" class="button small" key=${label} onClick=${() => take(example)}>${label}</button>`)}</div>`}
+      <${Fold} title="Who, how and within which limits" open=${isOpen || form.skill !== ''}>
         <div class="field-grid">
           <${Field} label="Skill" optional=${true} help="Without one, the node takes the one that fits.">
             ${(own) => html`<select ...${own} value=${form.skill} onChange=${change('skill')}><option value="">Whatever fits</option>${skills.map((name) => html`<option key=${name}>${name}</option>`)}</select>`}<//>

@@ -11,7 +11,7 @@ const plain = (text) => text.replace(/\s+/g, ' ').trim();
 
 const link = process.argv[2];
 await visiting(link, async (visit) => {
-  const steps = { door, empties, keyboard, theme, question, artifact, task, research, delegates, policy, journal, filled, leave };
+  const steps = { door, empties, keyboard, theme, question, artifact, examples, task, research, delegates, policy, journal, filled, leave };
   await walk(visit, steps);
 });
 
@@ -149,6 +149,41 @@ async function artifact(visit) {
   await page.keyboard.press('Escape');
   await page.locator('dialog').waitFor({ state: 'detached' });
   await page.locator('.artifacts li').first().waitFor();
+}
+
+/** What is offered to begin with does what it says; who gives a task that fits nobody is asked who does it. */
+async function examples(visit) {
+  const { page } = visit;
+  await visit.go('#/tasks');
+  const task = page.getByLabel('What is to be done');
+  const skill = page.getByLabel('Skill');
+  await page.getByRole('button', { name: /^Mend a message/ }).click();
+  assert.equal(await skill.inputValue(), 'language.repair');
+  await page.getByRole('button', { name: /^Count the tokens of “good morning”/ }).click();
+  assert.deepEqual([await task.inputValue(), await skill.inputValue()], ['good morning', 'language.tokens']);
+  await page.getByRole('button', { name: 'Give the task' }).click();
+  await page.locator('.summary .badge', { hasText: 'Done' }).waitFor();
+  // Twelve letters: the words themselves, and no question about them.
+  await page.getByRole('region', { name: 'Result' }).getByText('"bytes": 12').waitFor();
+  await page.locator('.timeline').getByText('Found this node, researcher, coder, linguist').waitFor();
+
+  await visit.go('#/tasks');
+  await task.fill('Write me a poem about ships');
+  await page.getByRole('button', { name: 'Give the task' }).click();
+  await page.locator('.summary .badge', { hasText: 'Failed' }).waitFor();
+  await visit.look('task-nobody');
+  await page.getByRole('button', { name: 'Choose who does it' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
+  assert.equal(await task.inputValue(), 'Write me a poem about ships');
+  await skill.selectOption('echo');
+  await page.getByRole('button', { name: 'Give the task' }).click();
+  await page.locator('.summary .badge', { hasText: 'Done' }).waitFor();
+
+  const durations = await page.evaluate(async () => {
+    const { duration } = await import('/assets/format.js');
+    return [999.6, 59_960, 119_600, 3_599_800].map(duration);
+  });
+  assert.deepEqual(durations, ['1.0 s', '1 min 0 s', '2 min 0 s', '1 h 0 min']);
 }
 
 /** A task goes to a delegate and comes back with all that is known of it. */
