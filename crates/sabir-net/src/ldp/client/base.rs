@@ -42,6 +42,11 @@ impl fmt::Display for AddressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotUrl => f.write_str("expected an address like ldp://host:7420"),
+            // `127.0.0.1:7420` and `localhost:7420`: a host is no scheme.
+            Self::UnknownScheme(host) if is_host(host) => write!(
+                f,
+                "the address begins with a host: write ldp:// before it, as in ldp://{host}:7420"
+            ),
             Self::UnknownScheme(scheme) => write!(
                 f,
                 "the scheme {scheme:?} is not known: use ldp, https, http, a2a, mcp or mcp+stdio"
@@ -58,6 +63,12 @@ impl fmt::Display for AddressError {
 }
 
 impl std::error::Error for AddressError {}
+
+/// Whether what stands before the first colon is meant as a host.
+fn is_host(text: &str) -> bool {
+    let is_name = text.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'-'));
+    is_name && (text == "localhost" || text.contains('.'))
+}
 
 impl Base {
     /// From an `ldp`, `http` or `https` URL.
@@ -214,6 +225,9 @@ mod tests {
         for (text, why) in [
             ("harbor.example", "expected an address"),
             ("ftp://harbor.example", "the scheme \"ftp\""),
+            ("127.0.0.1:7420", "as in ldp://127.0.0.1:7420"),
+            ("localhost:7420", "as in ldp://localhost:7420"),
+            ("harbor.example:7420/a", "as in ldp://harbor.example:7420"),
             ("file:///etc/passwd", "the scheme \"file\""),
             ("ldp:harbor", "expected an address"),
             ("ldp://", "expected an address"),
