@@ -65,7 +65,7 @@ fn address(text: &str) -> Result<Input, Refused> {
     let input = Input::parse(OsStr::new(text.trim())).map_err(|it| Refused::bad(it.to_string()))?;
     if !matches!(input, Input::Web(_)) {
         let words = "an address begins with https:// or http://; files are captured with `sabir \
-                     capture FILE`";
+                     capture -c NAME FILE`";
         return Err(Refused::bad(words));
     }
     check_input(&input)?;

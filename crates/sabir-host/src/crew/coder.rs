@@ -52,8 +52,8 @@ pub(super) fn offer(config: &AgentConfig, kit: &SkillKit, workspace: &Path) -> O
 }
 
 /// For whoever runs the node.
-const WHAT_TO_DO: &str = "Name one: `sabir up --base-url URL --model NAME`, or a provider in \
-                          sabir.toml";
+const WHAT_TO_DO: &str = "For example: `sabir up --base-url http://127.0.0.1:11434/v1 --wire chat \
+                          --model NAME`";
 
 const INSTRUCTIONS: &str = "\
 You work on tasks that other agents hand to you, in the folder that you were started in.

@@ -93,7 +93,7 @@ impl fmt::Display for ProviderError {
             }
             Self::NoProvider { known } if known.is_empty() => f.write_str(
                 "no model provider: pass --base-url, or write a section [providers.NAME] with a \
-                 base_url",
+                 base_url into sabir.toml",
             ),
             Self::NoProvider { known } => write!(
                 f,

@@ -128,7 +128,7 @@ fn errors_help() {
         "",
         &none,
         expect![
-            "no model provider: pass --base-url, or write a section [providers.NAME] with a base_url"
+            "no model provider: pass --base-url, or write a section [providers.NAME] with a base_url into sabir.toml"
         ],
     );
     check_error(
