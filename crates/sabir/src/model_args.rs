@@ -62,7 +62,8 @@ impl ModelArgs {
 
     /// Whether it was said where a model is; a provider may also stand in the configuration file.
     pub(crate) fn names_a_model(&self) -> anyhow::Result<bool> {
-        Ok(self.is_said() || self.config_file()?.exists())
+        // A file is for much else besides.
+        Ok(self.is_said() || self.providers()?.names().next().is_some())
     }
 
     pub(crate) fn config_file(&self) -> anyhow::Result<PathBuf> {

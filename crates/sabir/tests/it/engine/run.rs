@@ -82,15 +82,23 @@ fn a_failed_task_has_its_own_exit_code() {
 fn models_of_this_machine_are_listed_where_nobody_can_choose() {
     let place = Place::new();
     let list = json!({ "data": [{ "id": "tiny" }, { "id": "it's big" }] });
-    let server = FakeModel::start([Reply::json(200, &list)]);
-    let mut command = place.command(&["run", "x"]);
-    command.env("SABIR_LOCAL_PORTS", server.address().port().to_string());
-    let outcome = crate::process::finish(&mut command, &["run", "x"], "");
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""));
-    for model in ["tiny", r"'it'\''s big'"] {
-        let base_url = server.base_url();
-        let line = format!("sabir run --model {model} --base-url {base_url} --wire chat \"TASK\"");
-        assert!(outcome.stderr.contains(&line), "{}", outcome.stderr);
+    let server = FakeModel::start([Reply::json(200, &list), Reply::json(200, &list)]);
+    for config in [None, Some("[serve]\nconsole = false\n")] {
+        // A file that says nothing about models changes nothing about them.
+        if let Some(config) = config {
+            std::fs::create_dir_all(&place.home).unwrap();
+            std::fs::write(place.home.join("sabir.toml"), config).unwrap();
+        }
+        let mut command = place.command(&["run", "x"]);
+        command.env("SABIR_LOCAL_PORTS", server.address().port().to_string());
+        let outcome = crate::process::finish(&mut command, &["run", "x"], "");
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{}", outcome.stderr);
+        for model in ["tiny", r"'it'\''s big'"] {
+            let base_url = server.base_url();
+            let line =
+                format!("sabir run --model {model} --base-url {base_url} --wire chat \"TASK\"");
+            assert!(outcome.stderr.contains(&line), "{}", outcome.stderr);
+        }
     }
 }
 
