@@ -8,7 +8,7 @@ use sabir_net::{Base, DiscoverError, PlainHttp};
 use serde_json::json;
 
 use super::me::{Me, MeArgs};
-use super::shown;
+use super::{own, shown};
 use crate::agent_args::runtime;
 use crate::exit::Exit;
 use crate::output::{Notes, Output};
@@ -44,8 +44,9 @@ pub(crate) struct CardArgs {
 
 impl CardArgs {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
-        let me = Me::open(&self.me)?;
+        let mut me = Me::open(&self.me)?;
         let Some(url) = &self.url else {
+            own::offer_something(&mut me.config)?;
             let card = me.card()?;
             match self.json {
                 true => {

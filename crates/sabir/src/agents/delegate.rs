@@ -38,7 +38,7 @@ use crate::signals::{Signals, Stop};
 Examples:
   sabir delegate \"Translate: the tide is out\" --skill translate
   sabir delegate \"hello\" --to ldp://127.0.0.1:7420 --skill echo
-  sabir delegate \"Summarize\" --input page.json --skill summarize --strategy cost --budget-tokens 4000
+  sabir delegate \"Summarize\" --input page.json --skill summarize --strategy cost
   sabir delegate \"List the ports\" --skill list --verify rule --schema ports.schema.json --json
   sabir delegate \"Fix the test\" --skill fix --verify tool --check 'cargo test'
   sabir delegate \"What is new?\" --to mcp://127.0.0.1:8000/mcp --skill search
@@ -305,11 +305,13 @@ impl DelegateArgs {
         if self.json {
             writeln!(output, "{}", json_text(&serde_json::to_value(report)?))?;
         } else if let Some(done) = &report.output {
-            match done {
-                Value::String(text) => writeln!(output, "{}", shown(text))?,
-                value => writeln!(output, "{}", shown(&format!("{value:#}")))?,
+            match words_of(done) {
+                Some(text) => writeln!(output, "{}", shown(text))?,
+                None => writeln!(output, "{}", shown(&format!("{done:#}")))?,
             }
         }
+        // On a terminal both are read: what came of it, and then how.
+        output.flush()?;
         if let Some(error) = &report.error {
             let (code, message) = (one_line(&error.code, 80), one_line(&error.message, 2000));
             notes.line(format_args!("{code}: {message}"));
@@ -322,6 +324,13 @@ impl DelegateArgs {
         }
         Ok(())
     }
+}
+
+/// A text, also where it travelled in a frame that holds nothing else.
+fn words_of(output: &Value) -> Option<&str> {
+    let Value::Object(frame) = output else { return output.as_str() };
+    let is_text = frame.len() == 2 && frame.get("task_type").is_some_and(|it| it == "text");
+    frame.get("instruction").filter(|_| is_text)?.as_str()
 }
 
 /// JSON in which every key is there once: of two, nobody could tell which one is meant. And with no
@@ -401,7 +410,11 @@ fn tell(event: &DelegationEvent, notes: &mut Notes) {
             notes.line(format_args!("found {} at {address}", id(delegate_id)));
         }
         DelegationEvent::Unreachable { address, error } => {
-            notes.line(format_args!("{address}: {}", one_line(&error.message, 300)));
+            let (address, message) = (address.to_string(), one_line(&error.message, 300));
+            match message.contains(&address) {
+                true => notes.line(message),
+                false => notes.line(format_args!("{address}: {message}")),
+            }
         }
         DelegationEvent::KeyPinned(pin) => {
             notes.line(first_meeting(pin));

@@ -88,6 +88,24 @@ fn a_task_is_done_by_somebody_else() {
     assert!(counted["chosen"]["why"].is_string());
 }
 
+/// What was said comes back as it was said, and before the words about it.
+#[test]
+fn the_result_stands_before_how_it_came_about() {
+    let pair = Pair::new();
+    let url = pair.node.url();
+    let path = pair.ours.with_extension("out");
+    let both = fs::File::create(&path).unwrap();
+    let args = ["delegate", "say it", "--to", &url, "--skill", "echo"];
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sabir"));
+    command.env("SABIR_HOME", &pair.ours).args(args);
+    command.stdout(both.try_clone().unwrap()).stderr(both);
+    assert!(command.status().unwrap().success());
+    let said = fs::read_to_string(&path).unwrap();
+    let place = |words: &str| said.find(words).unwrap_or_else(|| panic!("{words}: {said}"));
+    assert!(place("\nsay it\n") < place("\nby       "), "{said}");
+    assert!(!said.contains("task_type"), "{said}");
+}
+
 #[test]
 fn a_failure_is_told_in_the_delegates_words() {
     let pair = Pair::new();
