@@ -16,7 +16,7 @@ use crate::{
 
 /// The lingua franca for language-model agents.
 #[derive(Debug, Parser)]
-#[command(name = "sabir", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(name = "sabir", version, arg_required_else_help = true, after_help = BEGIN)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -90,6 +90,7 @@ Examples:
 Examples:
   sabir completions bash > ~/.local/share/bash-completion/completions/sabir")]
     Completions {
+        /// Whose completions
         #[arg(value_enum)]
         shell: Shell,
     },
@@ -176,6 +177,20 @@ pub(crate) enum Shell {
     Zsh,
     Fish,
 }
+
+/// Forty commands are no place to begin.
+const BEGIN: &str = "\
+Where to begin:
+  sabir doctor                whether everything is here that is needed
+  sabir up                    a node, and a page in the browser to use it with
+  sabir collection example    pages to try `sabir ask` on, without network and model
+  sabir run \"TASK\"            an agent in this directory; it needs a model
+  sabir help COMMAND          more about a command, with examples
+
+Exit codes, where a command says no others:
+  0  the input is valid, or the work is done
+  1  the input has errors (with fmt --check: is not formatted)
+  2  the command line is wrong, or a file cannot be read or written";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -342,14 +357,26 @@ mod tests {
     }
 
     #[test]
+    fn who_knows_nothing_is_told_where_to_begin() {
+        let help = Cli::command().render_help().to_string();
+        for line in ["sabir doctor", "sabir up", "sabir collection example", "sabir help COMMAND"] {
+            assert!(help.contains(&format!("\n  {line} ")), "{line}: {help}");
+        }
+    }
+
+    #[test]
     fn every_command_shows_examples() {
         fn walk(command: &clap::Command) {
             for inner in command.get_subcommands() {
                 walk(inner);
             }
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             if !command.has_subcommands() {
-                let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
                 assert!(help.contains("Examples:"), "{} has no examples", command.get_name());
+            }
+            // Longer ones are broken, and cannot be copied any more.
+            for line in help.lines().filter(|line| line.starts_with("  ")) {
+                assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
             }
         }
         walk(&Cli::command());

@@ -44,6 +44,9 @@ pub(crate) struct CheckArgs {
     /// The file [default: sabir.toml in the home]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+    /// The same, as other commands are told
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    config: Option<PathBuf>,
     /// Print a JSON array of what is wrong
     #[arg(long)]
     json: bool,
@@ -72,7 +75,8 @@ impl ConfigCommand {
 }
 
 impl CheckArgs {
-    fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+    fn run(mut self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
+        self.file = self.file.or(self.config.take());
         let home = self.home.resolve()?;
         let path = self.file.clone().unwrap_or_else(|| config_file(&home));
         let text = match std::fs::read_to_string(&path) {

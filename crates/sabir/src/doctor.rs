@@ -10,6 +10,7 @@ use std::io::Write as _;
 
 use clap::Args;
 use sabir_base::text::{one_line, with_hidden_shown};
+use sabir_policy::as_typed;
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -89,6 +90,13 @@ impl DoctorArgs {
         checks.push(world::browser());
         checks.extend(world::ports(&home));
         checks.extend(models::all(&home));
+        // A command that looks into another home finds nothing wrong there.
+        let said = self.home.as_said();
+        for help in checks.iter_mut().filter_map(|check| check.help.as_mut()) {
+            if OF_HOME.contains(&help.as_str()) && !said.is_empty() {
+                *help = format!("{help} {}", as_typed(&said));
+            }
+        }
         let is_well = checks.iter().all(|check| check.state != State::Missing);
         let result = if is_well { "good" } else { "missing" };
         let report = Report { result, version: env!("CARGO_PKG_VERSION"), checks };
@@ -119,5 +127,8 @@ impl Report {
         Ok(())
     }
 }
+
+/// What is typed next, about the same home.
+const OF_HOME: [&str; 3] = ["sabir config check", "sabir policy show", "sabir audit verify"];
 
 const MAX_CHARS: usize = 400;

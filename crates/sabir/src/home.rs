@@ -9,7 +9,7 @@ use clap::Args;
 /// The option that every command has which remembers something.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct HomeArgs {
-    /// Where Sabir keeps its files [default: $SABIR_HOME, else the data directory of the user]
+    /// Where Sabir keeps its files [default: $SABIR_HOME, else ~/.local/share/sabir]
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
 }

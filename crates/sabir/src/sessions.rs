@@ -189,7 +189,7 @@ struct ExportEnd {
 }
 
 fn export(home: &HomeArgs, id: &str, output: &mut Output) -> anyhow::Result<Exit> {
-    let reader = Reader::open(&home.resolve()?)?;
+    let reader = Reader::open(&home.resolve()?).map_err(not_begun)?;
     let mut end = ExportEnd { session_id: SessionId::new(id), entries: 0, before: BTreeMap::new() };
     let mut after = 0;
     loop {
@@ -215,6 +215,18 @@ fn export(home: &HomeArgs, id: &str, output: &mut Output) -> anyhow::Result<Exit
     Ok(Exit::Done)
 }
 
+/// A home that nobody used yet is no fault of it.
+pub(crate) fn not_begun(error: StoreError) -> anyhow::Error {
+    let is_missing = matches!(error, StoreError::Missing { .. });
+    let error = anyhow::Error::from(error);
+    match is_missing {
+        true => anyhow::anyhow!(
+            "{error}: nothing was written down here yet, `sabir run \"TASK\"` or `sabir up` does"
+        ),
+        false => error,
+    }
+}
+
 impl ResumeArgs {
     pub(crate) fn run(self, notes: &mut Notes) -> ExitCode {
         let ready = self.how.task(self.task.clone()).and_then(|task| {
@@ -235,7 +247,7 @@ impl ResumeArgs {
     fn last_here(&self) -> anyhow::Result<String> {
         let cwd = std::env::current_dir()?.canonicalize()?;
         let cwd = cwd.to_str().context("the name of this directory is not UTF-8")?.to_owned();
-        let reader = Reader::open(&self.agent.model.home.resolve()?)?;
+        let reader = Reader::open(&self.agent.model.home.resolve()?).map_err(not_begun)?;
         let filter = SessionFilter {
             cwd: Some(cwd),
             of_people: true,

@@ -125,7 +125,7 @@ impl DelegatesCommand {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         let ran = match self {
             Self::Add(args) => args.run(output, notes),
-            Self::List(args) => args.run(output),
+            Self::List(args) => args.run(output, notes),
             Self::Remove(args) => args.run(notes),
             Self::Probe(args) => args.run(output, notes),
         };
@@ -149,8 +149,11 @@ impl AddArgs {
 }
 
 impl ListArgs {
-    fn run(self, output: &mut Output) -> anyhow::Result<Exit> {
+    fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         let known = Me::open(&self.common.me)?.peers.delegates()?;
+        if known.is_empty() && !self.common.json {
+            notes.line("no delegate is known yet: `sabir delegates add ldp://HOST:7420` adds one");
+        }
         write_all(output, &known, self.common.json)?;
         Ok(Exit::Done)
     }

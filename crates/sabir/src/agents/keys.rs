@@ -52,7 +52,8 @@ struct ListArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  sabir keys pin ldp:delegate:harbor 3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29
+  sabir keys pin ldp:delegate:harbor \\
+      3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29
 
 Exit codes:
   0  it is pinned

@@ -1,7 +1,8 @@
 //! How `sabir up` listens and whom it lets in where: what was said on the command line goes before the
 //! configuration, and that before what is usual.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -119,6 +120,7 @@ impl Serving {
     pub(super) async fn bind(&self) -> anyhow::Result<LdpServer> {
         match LdpServer::bind(self.listen.clone(), self.options.clone()).await {
             Err(ListenError::Unproven { address }) => bail!("{}", what_to_do(address)),
+            Err(ListenError::Bind { what, source }) => bail!("{}", not_free(&what, &source)),
             bound => Ok(bound?),
         }
     }
@@ -145,6 +147,40 @@ fn what_to_do(address: SocketAddr) -> String {
          variable SABIR_TOKEN, a [[callers]] in sabir.toml, or certificates (--tls-cert, --tls-key, \
          --client-ca). For this machine alone, listen on 127.0.0.1."
     )
+}
+
+/// The same for whoever calls from this machine: an address that stands for all of them is none to call.
+pub(super) fn called_at(address: &str) -> String {
+    match address.parse::<SocketAddr>() {
+        Ok(all) if all.ip().is_unspecified() => {
+            let here: IpAddr = match all.is_ipv4() {
+                true => Ipv4Addr::LOCALHOST.into(),
+                false => Ipv6Addr::LOCALHOST.into(),
+            };
+            SocketAddr::new(here, all.port()).to_string()
+        }
+        Ok(_) | Err(_) => address.to_owned(),
+    }
+}
+
+/// `what` is the transport and the address.
+fn not_free(what: &str, why: &std::io::Error) -> String {
+    let address = called_at(what.rsplit(' ').next().unwrap_or(what));
+    let help = match why.kind() {
+        ErrorKind::AddrInUse => format!(
+            "something listens there, perhaps a node of yours: `sabir card ldp://{address}` says \
+             who. `sabir up --listen 127.0.0.1:0` takes a free port, and a second node needs \
+             another home, too (--home DIR)"
+        ),
+        ErrorKind::PermissionDenied => {
+            "ports below 1024 are for programs with special rights: take a higher one".to_owned()
+        }
+        ErrorKind::AddrNotAvailable => {
+            "this machine has no such address: `sabir up --listen 127.0.0.1:7420`".to_owned()
+        }
+        _ => "another address is said with --listen 127.0.0.1:PORT".to_owned(),
+    };
+    format!("cannot listen on {what}: {why}\nhelp: {help}")
 }
 
 fn is_near(address: IpAddr) -> bool {

@@ -1,7 +1,6 @@
 //! `sabir up`: a node that other agents find, ask and check.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,7 +24,7 @@ use super::house::{House, HouseSetup};
 use super::me::{self, Me, folder_of};
 use super::operator::{Others, ask_operator};
 use super::own::{self, Inside};
-use super::serving::ServeArgs;
+use super::serving::{ServeArgs, called_at};
 use super::telemetry::{LogArgs, Telemetry};
 use crate::agent_args::{AgentArgs, block_on};
 use crate::exit::Exit;
@@ -268,16 +267,6 @@ fn announce(
     for member in &members {
         notes.line(member);
     }
-    match link {
-        // What is not a terminal is often a log, which others read.
-        Some(link) if std::io::stderr().is_terminal() => {
-            notes.line(format_args!("console: {link}"));
-        }
-        Some(_) => notes.line(format_args!(
-            "console: {url}/ (the token to sign in with is in console.token in the home)"
-        )),
-        None => {}
-    }
     if let Some(skill) = skills.first() {
         let skill = one_line(skill, 60);
         notes.line(format_args!("try: sabir delegate \"hello\" --to {url} --skill {skill}"));
@@ -288,6 +277,17 @@ fn announce(
             "or:  sabir collection example\n     \
                  sabir delegate {EXAMPLE_QUESTION:?} --to {url} --skill research"
         ));
+    }
+    // Last, where whoever starts a node for the first time looks for it.
+    match link {
+        // What is not a terminal is often a log, which others read.
+        Some(link) if std::io::stderr().is_terminal() => {
+            notes.line(format_args!("console: {link}"));
+        }
+        Some(_) => notes.line(format_args!(
+            "console: {url}/ (the token to sign in with is in console.token in the home)"
+        )),
+        None => {}
     }
     notes.line("Ctrl-C ends it");
     Ok(())
@@ -332,20 +332,10 @@ impl std::fmt::Display for Announced {
     }
 }
 
-/// Where somebody on this machine reaches it. An address that stands for all of them is none to call.
+/// Where somebody on this machine reaches it.
 fn reached_at(place: &Listening) -> String {
     let Listening { transport, address } = place;
-    let address = match address.parse::<SocketAddr>() {
-        Ok(all) if all.ip().is_unspecified() => {
-            let here: IpAddr = match all.is_ipv4() {
-                true => Ipv4Addr::LOCALHOST.into(),
-                false => Ipv6Addr::LOCALHOST.into(),
-            };
-            SocketAddr::new(here, all.port()).to_string()
-        }
-        Ok(_) | Err(_) => address.clone(),
-    };
-    format!("{transport}://{address}")
+    format!("{transport}://{}", called_at(address))
 }
 
 /// The token for the counters alone, if there is one.

@@ -16,6 +16,7 @@ use super::signatures::{Keys, Signatures};
 use crate::exit::Exit;
 use crate::home::HomeArgs;
 use crate::output::{Notes, Output};
+use crate::sessions::not_begun;
 
 /// Check that the journals and the library fit their hashes, and what is signed its signatures
 ///
@@ -108,6 +109,7 @@ impl VerifyArgs {
             }
             // Where nobody ran an agent there may still be a library.
             Err(StoreError::Missing { .. }) if !journal_names(&home)?.is_empty() => {}
+            Err(error @ StoreError::Missing { .. }) => return Err(not_begun(error)),
             Err(error) => return Err(error.into()),
         }
         for name in journal_names(&home)?.into_iter().filter(|name| name != NODE) {

@@ -213,6 +213,8 @@ pub(super) fn journals(home: &Path) -> Vec<Check> {
     let mut checks = Vec::new();
     for name in names.iter().filter(|name| *name != AUDIT) {
         checks.push(match tail(home, name) {
+            Ok(Ok(0)) => Check::good("journal", format!("{name}: nothing was written down yet")),
+            Ok(Ok(1)) => Check::good("journal", format!("{name}: its row fits its hash")),
             Ok(Ok(count)) => {
                 Check::good("journal", format!("{name}: the last {count} rows fit their hashes"))
             }

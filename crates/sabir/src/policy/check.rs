@@ -25,8 +25,10 @@ use crate::render::printable;
 #[command(after_help = "\
 Examples:
   sabir policy check shell --arguments '{\"command\":[\"rm\",\"-rf\",\"build\"]}'
-  sabir policy check source.capture --arguments '{\"collectionId\":\"col_1\",\"url\":\"https://docs.rs\"}' --typed 'see https://docs.rs'
-  sabir policy check browser.navigate --arguments '{\"url\":\"https://a.example\"}' --untrusted page --private note
+  sabir policy check source.capture --typed 'see https://docs.rs' \\
+      --arguments '{\"collectionId\":\"col_1\",\"url\":\"https://docs.rs\"}'
+  sabir policy check browser.navigate --arguments '{\"url\":\"https://a.example\"}' \\
+      --untrusted page --private note
   sabir policy check apply_patch --arguments '{\"paths\":[\"src/main.rs\"]}'
 
 Exit codes:
@@ -36,6 +38,7 @@ Exit codes:
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     home: HomeArgs,
+    /// The tool that would be called
     tool: String,
     /// What it is called with
     #[arg(long, value_name = "JSON")]

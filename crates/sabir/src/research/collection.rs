@@ -138,7 +138,7 @@ impl CollectionCommand {
     pub(crate) fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         match self {
             Self::New(args) => args.run(output, notes),
-            Self::List(args) => args.run(output),
+            Self::List(args) => args.run(output, notes),
             Self::Show(args) => args.run(output),
             Self::Delete(args) => args.run(notes),
             Self::Example(args) => args.run(output, notes),
@@ -166,7 +166,7 @@ impl NewArgs {
 }
 
 impl ListArgs {
-    fn run(self, output: &mut Output) -> anyhow::Result<Exit> {
+    fn run(self, output: &mut Output, notes: &mut Notes) -> anyhow::Result<Exit> {
         let library = open_library_to_read(&self.home.resolve()?)?;
         let mut listed = Vec::new();
         let mut after = 0;
@@ -194,6 +194,11 @@ impl ListArgs {
         }
         if self.json {
             writeln!(output, "{}", json_line(&json!(objects)))?;
+        } else if listed.is_empty() {
+            notes.line(
+                "nothing is collected yet: `sabir capture -c NAME URL|FILE` begins a collection, \
+                 `sabir collection example` makes one to try",
+            );
         }
         Ok(Exit::Done)
     }

@@ -154,7 +154,10 @@ pub(crate) fn find(desk: &Desk, name: &str) -> anyhow::Result<Collection> {
             LibraryError::NotFound { ref near, .. } => {
                 let hint = match near.first() {
                     Some(near) => format!("did you mean {near:?}?"),
-                    None => format!("make it: sabir collection new {name:?}"),
+                    None => format!(
+                        "`sabir collection list` shows those that are there, `sabir capture -c \
+                         {name:?} URL|FILE` begins it"
+                    ),
                 };
                 anyhow::anyhow!("there is no collection {name:?}: {hint}")
             }

@@ -68,6 +68,70 @@ fn what_is_wrong_is_pointed_at() {
     assert!(policy.stderr.contains("policy.toml"), "{}", policy.stderr);
 }
 
+/// As every other command is told, too.
+#[test]
+fn a_file_to_check_is_named_either_way() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("mine.toml");
+    std::fs::write(&file, "[node]\nnmae = \"Harbor\"\n").unwrap();
+    let file = file.to_str().unwrap();
+    let [plain, option] = [&["config", "check", file][..], &["config", "check", "--config", file]]
+        .map(|args| in_home(home.path(), args));
+    assert_eq!((plain.code, &plain.stderr), (1, &option.stderr));
+    assert_eq!(option.code, 1, "{}", option.stderr);
+    let both = in_home(home.path(), &["config", "check", file, "--config", file]);
+    assert_eq!(both.code, 2, "{}", both.stderr);
+}
+
+/// A home that nobody used yet: whoever looks is told that nothing is there, and what to type.
+#[test]
+fn an_empty_home_says_what_to_do_first() {
+    let home = tempfile::tempdir().unwrap();
+    for (args, code, words) in [
+        (&["collection", "list"][..], 0, "`sabir collection example`"),
+        (&["delegates", "list"], 0, "`sabir delegates add ldp://HOST:7420`"),
+        (&["sessions"], 0, "`sabir run \"TASK\"`"),
+        (&["log"], 0, "`sabir up`"),
+        (&["audit", "verify"], 2, "`sabir up`"),
+        (&["sessions", "export", "x"], 2, "`sabir up`"),
+        (&["ask", "what?", "-c", "tides"], 2, "`sabir capture -c \"tides\" URL|FILE`"),
+        (&["transform", "timeline", "-c", "tides"], 2, "`sabir collection list`"),
+    ] {
+        let empty = tempfile::tempdir_in(home.path()).unwrap();
+        let told = in_home(empty.path(), args);
+        assert_eq!((told.code, told.stdout.as_str()), (code, ""), "{args:?}: {}", told.stderr);
+        assert!(told.stderr.contains(words), "{args:?}: {}", told.stderr);
+    }
+    for args in [&["collection", "list", "--json"][..], &["delegates", "list", "--json"]] {
+        let told = in_home(home.path(), args);
+        assert_eq!((told.stdout.trim(), told.stderr.as_str()), ("[]", ""), "{args:?}");
+    }
+    let card = in_home(home.path(), &["card"]);
+    assert!(card.stdout.contains("echo"), "what `sabir up` would offer: {}", card.stdout);
+}
+
+#[test]
+fn a_place_that_is_taken_is_told_with_what_to_do() {
+    let home = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = taken.local_addr().unwrap().to_string();
+    let refused = in_home(home.path(), &["up", "--listen", &place]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{}", refused.stderr);
+    let who = format!("`sabir card ldp://{place}`");
+    for words in [place.as_str(), &who, "`sabir up --listen 127.0.0.1:0`", "--home DIR"] {
+        assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
+    }
+    // Whoever listens everywhere is called here.
+    let all = format!("0.0.0.0:{}", taken.local_addr().unwrap().port());
+    let mut command = sabir();
+    let args = ["up", "--listen", &all, "--home", home.path().to_str().unwrap()];
+    command.args(args).env("SABIR_TOKEN", "0123456789abcdef0123456789abcdef");
+    let refused = finish(&mut command, &args, "");
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains(&who), "{}", refused.stderr);
+    drop(taken);
+}
+
 /// What `sabir doctor --json` says, with no model server but those on these ports.
 fn doctor(home: &Path, ports: &str, envs: &[(&str, &str)]) -> (i32, Value) {
     let mut command = sabir();
@@ -152,6 +216,9 @@ fn what_is_broken_is_told_and_what_to_do() {
     std::fs::remove_dir(&hooks).unwrap();
     std::fs::write(home.path().join("sabir.toml"), "[nod]\n").unwrap();
     assert!(said("config").contains("line 1"));
+    let (_, report) = doctor(home.path(), "", &[]);
+    let next = format!("sabir config check --home {}", home.path().display());
+    assert_eq!(check(&report, "config")["help"], next.as_str());
     std::fs::remove_file(home.path().join("sabir.toml")).unwrap();
 
     let facts =
@@ -159,6 +226,8 @@ fn what_is_broken_is_told_and_what_to_do() {
     let words = "a piece of the thread";
     let entries = vec![Entry::Session(facts), Entry::Item { body: words.to_owned() }];
     let store = Store::open(home.path()).unwrap();
+    let (_, report) = doctor(home.path(), "", &[]);
+    assert_eq!(check(&report, "journal")["said"], "node: nothing was written down yet");
     let batch = Batch { session_id: SessionId::new("s"), at_ms: 1, entries };
     store.append_and_wait(batch.clone()).unwrap();
     drop(store);
