@@ -125,7 +125,7 @@ impl fmt::Display for Reason {
             Self::NoHost => "there is no host that could be asked",
             Self::Denied => "your policy file denies this host",
             Self::LocalName => "the name is one of the local network",
-            Self::Unresolved => "the name has no address",
+            Self::Unresolved => "the name has no address: it is wrong, or there is no network",
             Self::Unspecified => "the address means this network",
             Self::Loopback => "the address is this machine",
             Self::Private => "the address belongs to a private network",

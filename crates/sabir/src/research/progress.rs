@@ -52,7 +52,9 @@ impl Progress {
                 Some(format!("same      {source_id}  {}", one_line(address, 70)))
             }
             CaptureNews::Failed { address, fault, again_at_ms, .. } => {
-                let (address, text) = (one_line(address, 70), one_line(&fault.text, 200));
+                // A file is named by its fault already.
+                let text = fault.text.strip_prefix(&format!("{address}: ")).unwrap_or(&fault.text);
+                let (address, text) = (one_line(address, 70), one_line(text, 200));
                 Some(match again_at_ms {
                     Some(at) => {
                         let seconds = at.saturating_sub(now_ms()).div_ceil(1000);

@@ -43,6 +43,14 @@ fn pages_files_and_notes_become_sources() {
 }
 
 #[test]
+fn a_file_that_is_not_there_is_named_once() {
+    let study = Study::with_pages(&[]);
+    let outcome = study.run(&["capture", "-c", "c", "missing.md"]);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.matches("missing.md").count(), 1, "{}", outcome.stderr);
+}
+
+#[test]
 fn a_changed_page_is_a_new_version_and_a_failed_refresh_hides_nothing() {
     let mut round = 0;
     let study = Study::with_site(move |_| {
