@@ -141,19 +141,31 @@ impl LogArgs {
             }
         }
         found.sort_by(|(a, x), (b, y)| (x.at_ms, a, x.seq).cmp(&(y.at_ms, b, y.seq)));
+        let is_empty = found.is_empty() && self.limit != Some(0);
         let first = found.len().saturating_sub(self.limit.unwrap_or(USUAL));
         for (name, line) in found.drain(first..) {
             self.show(&name, &line, output)?;
         }
-        if names.is_empty() {
+        if names.is_empty() || is_empty && !self.is_filtered() {
             notes
                 .line("nothing was written down here yet: `sabir run \"TASK\"` or `sabir up` does");
+        } else if is_empty && !self.follow {
+            notes.line("no row fits what was asked for");
         }
         if self.follow {
             filter.before = None;
             self.follow(&home, &filter, ends, output)?;
         }
         Ok(Exit::Done)
+    }
+
+    /// Whether some rows are left out, besides those of long ago.
+    fn is_filtered(&self) -> bool {
+        let Self { journal, session, kind, tag, since, until, grep, .. } = self;
+        let is_narrowed = since.is_some() || until.is_some() || grep.is_some();
+        is_narrowed
+            || session.is_some()
+            || !(journal.is_empty() && kind.is_empty() && tag.is_empty())
     }
 
     /// The journals that are meant.

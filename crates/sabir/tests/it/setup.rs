@@ -106,6 +106,9 @@ fn an_empty_home_says_what_to_do_first() {
         let told = in_home(home.path(), args);
         assert_eq!((told.stdout.trim(), told.stderr.as_str()), ("[]", ""), "{args:?}");
     }
+    // Now there is a journal of decisions, and nothing in it.
+    let log = in_home(home.path(), &["log"]);
+    assert!(log.stderr.contains("nothing was written down"), "{}", log.stderr);
     let card = in_home(home.path(), &["card"]);
     assert!(card.stdout.contains("echo"), "what `sabir up` would offer: {}", card.stdout);
 }

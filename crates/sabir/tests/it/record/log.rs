@@ -55,6 +55,9 @@ fn what_is_not_asked_for_is_not_shown() {
     );
     assert_eq!(found(&["--until", "1970-01-01T00:16:40Z"]), "");
     assert_eq!(found(&["--since", "1h"]), "");
+    let none = home.run(&["log", "--grep", "words that nobody said"]);
+    assert_eq!((none.code, none.stdout.as_str()), (0, ""));
+    assert!(none.stderr.contains("no row fits"), "{}", none.stderr);
     for wrong in [&["log", "--since", "then"][..], &["log", "--as", "latin"], &["log", "12"]] {
         assert_eq!(home.run(wrong).code, 2, "{wrong:?}");
     }
