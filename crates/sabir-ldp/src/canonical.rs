@@ -4,6 +4,8 @@
 //! What came from a peer is taken as it was read, and what we send as the value that we made; both
 //! give the same bytes. Nothing here knows what an envelope is, or a key.
 
+mod sent;
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -44,12 +46,12 @@ pub(crate) struct Canonical {
 
 /// The canonical text of a value that was read.
 pub fn canonical_text(value: JsonValue<'_>) -> Result<String, NotCanonical> {
-    write(value, value.text().len(), None).map(|canonical| canonical.text)
+    write_text(value, value.text().len(), None)
 }
 
 /// The canonical text of a value that we made.
 pub fn canonical_value(value: &Value) -> Result<String, NotCanonical> {
-    write(value, 0, None).map(|canonical| canonical.text)
+    write_text(value, 0, None)
 }
 
 /// As [`canonical_text`], without the field `key` of the outermost object.
@@ -57,7 +59,7 @@ pub(crate) fn canonical_text_without(
     value: JsonValue<'_>,
     key: &str,
 ) -> Result<String, NotCanonical> {
-    write(value, value.text().len(), Some(key)).map(|canonical| canonical.text)
+    write_text(value, value.text().len(), Some(key))
 }
 
 /// The canonical text of what we are about to send, without the field `key` of the outermost object.
@@ -65,14 +67,20 @@ pub(crate) fn canonical_wire_without(
     wire: &Wire<'_>,
     key: &str,
 ) -> Result<Canonical, NotCanonical> {
-    // Where the fault is, the value can say.
-    write(Part::Wire(wire), TYPICAL_BYTES, Some(key))
-        .or_else(|_| write(&wire.to_value(), 0, Some(key)))
+    let mut out = Canonical { text: String::with_capacity(TYPICAL_BYTES), is_exact: true };
+    match sent::write(wire, key, &mut out) {
+        Ok(()) => Ok(out),
+        // Where the fault is, the value can say. If it has none, it was too deep for us alone.
+        Err(_) => {
+            let mut out = Canonical { text: String::new(), is_exact: true };
+            write(&wire.to_value(), 0, Some(key), &mut out).map(|()| out)
+        }
+    }
 }
 
 /// As [`canonical_value`], without the field `key` of the outermost object.
 pub(crate) fn canonical_value_without(value: &Value, key: &str) -> Result<String, NotCanonical> {
-    write(value, 0, Some(key)).map(|canonical| canonical.text)
+    write_text(value, 0, Some(key))
 }
 
 impl fmt::Display for NotCanonical {
@@ -115,8 +123,6 @@ enum Number<'a> {
     /// The digits of an integer, with its sign.
     Integer(Cow<'a, str>),
     Double(f64),
-    /// A double in a field that holds nothing else: whoever reads it takes `1` for one, too.
-    Amount(f64),
 }
 
 enum Step<'a, N> {
@@ -124,17 +130,27 @@ enum Step<'a, N> {
     Close(char),
 }
 
-/// Walks without recursion: what is still to be written waits on one stack, the next on top.
-fn write<'a, N: Node<'a>>(
+fn write_text<'a, N: Node<'a>>(
     top: N,
     length_hint: usize,
     without: Option<&str>,
-) -> Result<Canonical, NotCanonical> {
-    let mut out = String::with_capacity(length_hint);
+) -> Result<String, NotCanonical> {
+    let mut out = Canonical { text: String::with_capacity(length_hint), is_exact: true };
+    write(top, 0, without, &mut out).map(|()| out.text)
+}
+
+/// Walks without recursion: what is still to be written waits on one stack, the next on top. The value
+/// stands at a depth of `depth` in what is written.
+fn write<'a, N: Node<'a>>(
+    top: N,
+    mut depth: usize,
+    without: Option<&str>,
+    out: &mut Canonical,
+) -> Result<(), NotCanonical> {
+    let Canonical { text: out, is_exact } = out;
+    let (start, outermost) = (out.len(), depth + 1);
     let mut steps = Vec::with_capacity(TYPICAL_MEMBERS);
     steps.push(Step::Member(None, top));
-    let mut depth = 0_usize;
-    let mut is_exact = true;
     while let Some(step) = steps.pop() {
         let (key, node) = match step {
             Step::Close(bracket) => {
@@ -145,11 +161,11 @@ fn write<'a, N: Node<'a>>(
             Step::Member(key, node) => (key, node),
         };
         // A value that is complete ends in neither bracket, because a string ends in its quote.
-        if !(out.is_empty() || out.ends_with(['{', '['])) {
+        if !(out.len() == start || out.ends_with(['{', '['])) {
             out.push(',');
         }
         if let Some(key) = key {
-            write_string(key, &mut out);
+            write_string(key, out);
             out.push(':');
         }
         let refuse = |fault| NotCanonical { pointer: node.pointer_below(top), fault };
@@ -159,12 +175,12 @@ fn write<'a, N: Node<'a>>(
                 continue;
             }
             Shape::Number(number) => {
-                is_exact &= !matches!(number, Number::Double(_));
-                write_number(&number, &mut out).map_err(refuse)?;
+                *is_exact &= !matches!(number, Number::Double(_));
+                write_number(&number, out).map_err(refuse)?;
                 continue;
             }
             Shape::String(text) => {
-                write_string(&text, &mut out);
+                write_string(&text, out);
                 continue;
             }
             Shape::Array => ']',
@@ -177,7 +193,7 @@ fn write<'a, N: Node<'a>>(
         out.push(if closing == ']' { '[' } else { '{' });
         steps.push(Step::Close(closing));
         let first = steps.len();
-        let dropped = if depth == 1 { without } else { None };
+        let dropped = if depth == outermost { without } else { None };
         let kept = node.members().filter(|(key, _)| key.is_none() || *key != dropped);
         steps.extend(kept.map(|(key, member)| Step::Member(key, member)));
         let members = &mut steps[first..];
@@ -190,11 +206,11 @@ fn write<'a, N: Node<'a>>(
             members.sort_unstable_by(|a, b| key_of(b).encode_utf16().cmp(key_of(a).encode_utf16()));
         }
     }
-    Ok(Canonical { text: out, is_exact })
+    Ok(())
 }
 
-/// Values of an answer that wait to be written while another is.
-const TYPICAL_MEMBERS: usize = 48;
+/// Values that wait to be written while another is.
+const TYPICAL_MEMBERS: usize = 16;
 
 fn key_of<'a, N>(step: &Step<'a, N>) -> &'a str {
     match step {
@@ -258,9 +274,7 @@ fn write_number(number: &Number<'_>, out: &mut String) -> Result<(), CanonicalFa
             }
             out.push_str(printed);
         }
-        Number::Double(double) | Number::Amount(double) => {
-            out.push_str(buffer.format_finite(*double));
-        }
+        Number::Double(double) => out.push_str(buffer.format_finite(*double)),
     }
     Ok(())
 }
@@ -351,51 +365,6 @@ impl<'a> Node<'a> for &'a Value {
             });
             rest.extend(named);
         }
-        String::new()
-    }
-}
-
-/// A part of what we are about to send.
-#[derive(Clone, Copy)]
-enum Part<'a> {
-    Wire(&'a Wire<'a>),
-    Value(&'a Value),
-}
-
-impl<'a> Node<'a> for Part<'a> {
-    fn shape(self) -> Result<Shape<'a>, CanonicalFault> {
-        Ok(match self {
-            Self::Value(value) => return value.shape(),
-            Self::Wire(Wire::Free(value)) => return (&**value).shape(),
-            Self::Wire(Wire::Null) => Shape::Literal("null"),
-            Self::Wire(Wire::Flag(true)) => Shape::Literal("true"),
-            Self::Wire(Wire::Flag(false)) => Shape::Literal("false"),
-            Self::Wire(Wire::Whole(number)) => {
-                Shape::Number(Number::Integer(Cow::Owned(number.to_string())))
-            }
-            Self::Wire(Wire::Amount(number)) => Shape::Number(Number::Amount(*number)),
-            Self::Wire(Wire::Text(text)) => Shape::String(Cow::Borrowed(text)),
-            Self::Wire(Wire::List(_)) => Shape::Array,
-            Self::Wire(Wire::Object(_)) => Shape::Object,
-        })
-    }
-
-    fn members(self) -> impl Iterator<Item = (Option<&'a str>, Self)> {
-        let (items, fields, value) = match self {
-            Self::Value(value) => (None, None, Some(value)),
-            Self::Wire(Wire::Free(value)) => (None, None, Some(&**value)),
-            Self::Wire(Wire::List(items)) => (Some(items), None, None),
-            Self::Wire(Wire::Object(object)) => (None, Some(object.fields()), None),
-            Self::Wire(_) => (None, None, None),
-        };
-        let items = items.into_iter().flatten().map(|it| (None, Self::Wire(it)));
-        let fields = fields.into_iter().flatten().map(|(key, it)| (Some(key), Self::Wire(it)));
-        let values = value.into_iter().flat_map(Node::members);
-        items.chain(fields).chain(values.map(|(key, it)| (key, Self::Value(it))))
-    }
-
-    /// Nobody asks: see [`canonical_wire_without`].
-    fn pointer_below(self, _top: Self) -> String {
         String::new()
     }
 }

@@ -3,13 +3,10 @@
 /// The digits of `bytes`.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        for nibble in [byte >> 4, byte & 15] {
-            text.push(char::from(DIGITS[usize::from(nibble)]));
-        }
-    }
-    text
+    let pair = |byte: &u8| [byte >> 4, byte & 15].map(|nibble| DIGITS[usize::from(nibble)]);
+    let digits = bytes.iter().flat_map(pair).collect();
+    // Digits are text.
+    String::from_utf8(digits).unwrap_or_default()
 }
 
 /// The `N` bytes that `text` writes. One spelling only: capital digits would give one signature two

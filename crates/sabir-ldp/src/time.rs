@@ -73,17 +73,47 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     /// Writes `2026-11-16T12:00:00.123Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.written().as_str())
+    }
+}
+
+impl Timestamp {
+    /// Every answer has several, so that they are put together digit by digit.
+    fn written(self) -> Written {
         let millis = self.0.min(Self::LAST);
         let (year, month, day) = date_of(millis / DAY_MILLIS);
-        let (seconds, fraction) = (millis % DAY_MILLIS / 1000, millis % 1000);
-        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:03}Z")
+        let seconds = millis % DAY_MILLIS / 1000;
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let mut put = |range: std::ops::Range<usize>, mut number: u64| {
+            for digit in text[range].iter_mut().rev() {
+                *digit = b'0' + (number % 10) as u8;
+                number /= 10;
+            }
+        };
+        put(0..4, year.unsigned_abs());
+        put(5..7, month.unsigned_abs());
+        put(8..10, day.unsigned_abs());
+        put(11..13, seconds / 3600);
+        put(14..16, seconds / 60 % 60);
+        put(17..19, seconds % 60);
+        put(20..23, millis % 1000);
+        Written(text)
+    }
+}
+
+/// A time as we write it.
+struct Written([u8; 24]);
+
+impl Written {
+    fn as_str(&self) -> &str {
+        // Digits and signs are text.
+        std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
 
 impl From<Timestamp> for Stamp {
     fn from(at: Timestamp) -> Self {
-        Self { text: at.to_string(), at }
+        Self { text: at.written().as_str().to_owned(), at }
     }
 }
 

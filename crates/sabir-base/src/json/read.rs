@@ -14,6 +14,12 @@ use crate::Span;
 /// on the way to a notation.
 pub const MAX_BYTES: usize = u32::MAX as usize / 8;
 
+/// What a value takes in a text with its key, mostly.
+const TYPICAL_BYTES: usize = 24;
+
+/// Values that there is room for from the start: those of a message.
+const MOST_LIKELY: usize = 64;
+
 /// A JSON text whose values can be looked at.
 #[derive(Debug)]
 pub struct Json<'t> {
@@ -55,7 +61,8 @@ impl<'t> Json<'t> {
             let message = format!("not JSON: {error}");
             JsonError::at(String::new(), place, message).fault(JsonFault::Syntax)
         })?;
-        let mut json = Self { text, items: Vec::new() };
+        let likely = (text.len() / TYPICAL_BYTES).min(MOST_LIKELY);
+        let mut json = Self { text, items: Vec::with_capacity(likely) };
         json.walk(max_depth)?;
         Ok(json)
     }
