@@ -99,7 +99,9 @@ impl Refused {
                     .into()
             }
             Self::Host => {
-                "this server is for programs of this machine: ask for localhost or 127.0.0.1".into()
+                "this server is for programs of this machine: ask for localhost or 127.0.0.1; if it has \
+                 another name, start it with `--host NAME`"
+                    .into()
             }
             Self::Origin => "pages of other sites may not use this server".into(),
             Self::NoToken => {
