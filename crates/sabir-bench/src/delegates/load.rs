@@ -124,5 +124,5 @@ fn is_whole(answer: &[u8]) -> anyhow::Result<bool> {
 }
 
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len()).position(|window| window == wanted)
+    memchr::memmem::find(text, wanted)
 }
