@@ -22,6 +22,7 @@ mod settings;
 mod submit;
 mod tasks;
 mod usage;
+mod written;
 
 use std::collections::{HashMap, VecDeque};
 
@@ -34,6 +35,7 @@ pub use record::{
 };
 pub use settings::{DelegateLimits, DelegateSettings};
 pub use usage::Usage;
+pub use written::{read_records, read_seen, spell_out_records, write_records};
 
 pub(crate) use claim::authentication;
 

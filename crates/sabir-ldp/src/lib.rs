@@ -38,7 +38,8 @@ pub use delegate::{
     Attested, Authentication, Declined, Delegate, DelegateLimits, DelegateSettings, Ending,
     Finished, HowEnded, Input as DelegateInput, KeptKeys, Opened, Output as DelegateOutput, Record,
     Refused, RequestId, Seen, StopReason, TaskDigest, TaskEnded, TaskEvent, TaskKey, TaskOrder,
-    TaskStart, TaskStarted, TaskUpdated, Usage,
+    TaskStart, TaskStarted, TaskUpdated, Usage, read_records, read_seen, spell_out_records,
+    write_records,
 };
 pub use envelope::{
     Acceptance, Attestation, Body, Cancellation, Closing, DEFAULT_TTL_SECS, Envelope, Failure,

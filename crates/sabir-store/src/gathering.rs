@@ -31,7 +31,7 @@ impl Gathering {
 }
 
 /// Fewer wait for nobody.
-const CROWD: usize = 4;
+pub(crate) const CROWD: usize = 4;
 
 /// With so many the cost of a transaction is spread thin enough.
 const MOST: usize = 256;

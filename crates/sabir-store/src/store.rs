@@ -9,9 +9,11 @@ use crate::chain::Hash;
 use crate::commits::Commits;
 use crate::connection::{genesis, open_writer};
 use crate::counts::{Counts, JournalCounts};
-use crate::delegate::PeerProjector;
+use crate::delegate::PeerTables;
 use crate::entry::Batch;
 use crate::error::StoreError;
+use crate::gathering::CROWD;
+use crate::journal::Broken;
 use crate::projection::Projector;
 use crate::queue::{Bounds, Queue};
 use crate::reader::Reader;
@@ -34,6 +36,8 @@ pub struct Options {
     /// Entries and bytes that may wait for the disk before `append` hands batches back.
     pub max_waiting_entries: usize,
     pub max_waiting_bytes: usize,
+    /// Batches of peers that come at once, and whose tables may follow later. Readers see no difference.
+    pub crowd: usize,
 }
 
 /// The entries of a batch are on disk.
@@ -80,10 +84,13 @@ impl Store {
         home::make_database_file(home, &path).map_err(|error| StoreError::io(&path, &error))?;
         let mut connection = open_writer(&path, options.max_bytes)?;
         tables::prepare(&mut connection, &path, options.store_id.as_deref())?;
-        let head = genesis(&connection)
-            .map_err(Into::into)
-            .and_then(|genesis| journal::check_tail(&connection, genesis, TAIL))
-            .map_err(|broken| broken.at(&path))?;
+        let mut look = || {
+            let genesis = genesis(&connection)?;
+            let head = journal::check_tail(&connection, genesis, TAIL)?;
+            let crowd = options.crowd.max(1);
+            Ok((head, PeerTables::open(&mut connection, genesis, head, crowd)?))
+        };
+        let (head, peers) = look().map_err(|broken: Broken| broken.at(&path))?;
         let (commits, counts) = (Arc::new(Commits::new(head.seq)), Arc::<Counts>::default());
         let writer = Writer {
             connection,
@@ -93,7 +100,7 @@ impl Store {
             commits: Arc::clone(&commits),
             counts: Arc::clone(&counts),
             projector: Projector::default(),
-            peers: PeerProjector::default(),
+            peers,
             failed: None,
             logged: 0,
         };
@@ -212,6 +219,7 @@ impl Default for Options {
             // but time when it is slow.
             max_waiting_entries: 16_384,
             max_waiting_bytes: 64 << 20,
+            crowd: CROWD,
         }
     }
 }

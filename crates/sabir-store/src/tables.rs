@@ -24,6 +24,7 @@ const JOURNAL: Tables = Tables {
         DELEGATE[0],
         DELEGATE[1],
         DELEGATE[2],
+        include_str!("../migrations/0006_peer_mark.sql"),
     ],
 };
 
@@ -34,6 +35,8 @@ const WITH_HOLDERS: i64 = 4;
 
 /// The version with all of [`DELEGATE`].
 const WITH_NAMES: i64 = 5;
+
+const WITH_MARK: i64 = 6;
 
 /// The oldest version that a reader, which cannot migrate, still understands.
 const READABLE: i64 = 1;
@@ -75,6 +78,11 @@ pub(crate) fn shown_column(connection: &Connection) -> rusqlite::Result<&'static
 /// Whether tasks that ended have a table of names; in older files they are found by an index.
 pub(crate) fn has_names(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(version(connection)? >= WITH_NAMES)
+}
+
+/// Whether the file says how far its tables follow the journal; in older files they always did.
+pub(crate) fn has_mark(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version(connection)? >= WITH_MARK)
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<i64> {

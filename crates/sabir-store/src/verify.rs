@@ -7,7 +7,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::chain::{Hash, genesis_hash};
 use crate::connection::store_id;
-use crate::delegate::PeerCheck;
+use crate::delegate::{PeerCheck, mark};
 use crate::entry::{Kind, Row};
 use crate::error::Tampered;
 use crate::journal::{Broken, Head, Place, UNREADABLE, from_sql, to_sql, walk};
@@ -30,7 +30,7 @@ pub(crate) fn verify(connection: &Connection) -> Result<Verified, Broken> {
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     let mut sessions: BTreeMap<String, Session> = BTreeMap::new();
     let store_id = store_id(&snapshot)?;
-    let mut peers = PeerCheck::new()?;
+    let mut peers = PeerCheck::new(mark(&snapshot)?)?;
     let start = Head { seq: 0, hash: genesis_hash(&store_id) };
     let head = walk(&snapshot, start, |columns| {
         let (place, row) = columns.read()?;
@@ -56,7 +56,7 @@ pub(crate) fn verify(connection: &Connection) -> Result<Verified, Broken> {
         }
     }
     check_sessions(&snapshot, &sessions)?;
-    peers.compare(&snapshot)?;
+    peers.compare(&snapshot, head.seq)?;
     Ok(Verified { store_id, entries: head.seq, head_hash: head.hash })
 }
 

@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::chain::Hash;
 use crate::commits::Commits;
 use crate::counts::Counts;
-use crate::delegate::{PeerProjector, RECORDS};
+use crate::delegate::{PeerTables, RECORDS};
 use crate::entry::{Batch, Entry, Kind};
 use crate::error::{StoreError, Tampered};
 use crate::gathering::Gathering;
@@ -31,7 +31,7 @@ pub(crate) struct Writer {
     pub(crate) commits: Arc<Commits>,
     pub(crate) counts: Arc<Counts>,
     pub(crate) projector: Projector,
-    pub(crate) peers: PeerProjector,
+    pub(crate) peers: PeerTables,
     /// Why nothing is written any more.
     pub(crate) failed: Option<String>,
     /// Written since the log was last copied into the database.
@@ -70,6 +70,7 @@ impl Writer {
             gathering = gathering.after(count, began.elapsed());
             self.checkpoint();
         }
+        self.finish();
     }
 
     fn append(&mut self, group: Vec<(Batch, Done<Receipt>)>) {
@@ -84,7 +85,7 @@ impl Writer {
             }
         }
         let began = Instant::now();
-        let result = if accepted.is_empty() { Ok(()) } else { self.write(&accepted) };
+        let result = if accepted.is_empty() { Ok(()) } else { self.write(&mut accepted, head.seq) };
         match result {
             Ok(()) => {
                 if self.head.seq != head.seq {
@@ -147,27 +148,41 @@ impl Writer {
         Err(StoreError::UnknownSession { session_id: batch.session_id.clone() })
     }
 
-    fn write(&mut self, accepted: &[Accepted]) -> Result<(), Broken> {
+    fn write(&mut self, accepted: &mut [Accepted], last: u64) -> Result<(), Broken> {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let batches = accepted.len();
         for Accepted { batch, hashes, receipt, .. } in accepted {
-            for ((entry, hash), seq) in batch.entries.iter().zip(hashes).zip(receipt.first_seq..) {
+            let entries = std::mem::take(&mut batch.entries);
+            for ((entry, hash), seq) in entries.into_iter().zip(hashes).zip(receipt.first_seq..) {
                 let session_id = batch.session_id.as_str();
                 let place = Place { seq, session_id, at_ms: batch.at_ms };
                 let row = entry.row();
                 journal::insert(&transaction, place, &row, hash)?;
-                match entry {
-                    Entry::Peer(peer) => self.peers.apply(&transaction, seq, peer)?,
-                    _ => self.projector.apply(&transaction, place, &row)?,
-                }
                 self.logged += ROW_OVERHEAD + row.body.len();
+                if row.kind != Kind::Peer {
+                    self.projector.apply(&transaction, place, &row)?;
+                }
+                if let Entry::Peer(peer) = entry {
+                    self.peers.take(seq, peer.into_meaning());
+                }
             }
         }
         // Whole pages are logged: the last one of the journal, and two for each session.
         let changed = self.projector.flush(&transaction)?;
-        self.logged += PAGE * (1 + 2 * changed + self.peers.flush(&transaction)?);
+        let followed = self.peers.follow_if_due(&transaction, batches, last)?;
+        self.logged += PAGE * (1 + 2 * changed + followed);
         transaction.commit()?;
         Ok(())
+    }
+
+    /// Nothing more comes: the tables follow. If that fails, who opens the file has them follow.
+    fn finish(&mut self) {
+        if self.failed.is_none()
+            && let Err(error) = self.peers.close(&mut self.connection, self.head.seq)
+        {
+            self.fail(error.into());
+        }
     }
 
     fn rebuild(&mut self) -> Result<(), StoreError> {
@@ -177,13 +192,12 @@ impl Writer {
 
     fn rewrite_tables(&mut self) -> Result<(), Broken> {
         self.projector = Projector::default();
-        self.peers = PeerProjector::default();
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for table in Kind::ALL.into_iter().filter_map(Kind::table) {
             transaction.execute(&format!("DELETE FROM {table}"), [])?;
         }
-        PeerProjector::clear(&transaction)?;
+        self.peers.start_over(&transaction)?;
         transaction.execute("DELETE FROM sessions", [])?;
         {
             let sql = format!("SELECT {COLUMNS} FROM journal ORDER BY seq");
@@ -197,8 +211,7 @@ impl Writer {
             }
         }
         self.projector.flush(&transaction)?;
-        self.peers.flush(&transaction)?;
-        PeerProjector::forget_keys(&transaction)?;
+        self.peers.finish(&transaction, self.head.seq)?;
         transaction.commit()?;
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Rows of a delegate: what others asked of it, and what it told them.
 
 use sabir_base::json::{Json, JsonKind, JsonValue};
+use sabir_ldp::spell_out_records;
 use sabir_lingua::{Act, Content, Message};
 use sabir_store::Line;
 
@@ -9,7 +10,7 @@ use super::json::{content, text};
 
 /// One message for each record of the row.
 pub(super) fn messages(journal: &str, line: &Line) -> Vec<Message> {
-    match Json::read(&line.body, MAX_DEPTH) {
+    match Json::read(&spell_out_records(&line.body), MAX_DEPTH) {
         Ok(json) if json.top().kind() == JsonKind::Array => {
             json.top().children().map(|record| message(journal, record)).collect()
         }

@@ -220,6 +220,26 @@ fn what_other_agents_ask_and_are_told() {
     );
 }
 
+/// QP-J20: what is written as one record is told as three messages.
+#[test]
+fn a_task_that_was_done_at_once_is_told_in_full() {
+    let done = concat!(
+        r#"[{"record":"done","seen":"abababababababababababababababab","forget_at":1300500,"#,
+        r#""key":{"owner":"ldp:delegate:me","id":"t1"},"session":"x","skill":"echo","#,
+        r#""digest":"0707070707070707070707070707070707070707070707070707070707070707","#,
+        r#""mode":"text","deadline":1000509,"authentication":"signed","output":"hi","#,
+        r#""produced_by":"ldp:delegate:harbor","model_version":"m-1","#,
+        r#""usage":{"tokens":0,"cost_usd":0.0},"at":1000500}]"#,
+    );
+    check(
+        &[of_session("", row("peer", "", "", done))],
+        expect![[r#"
+        [{"id":"node/5/1","at_ms":61001,"ctx":"x","act":"INF","from":"ldp:delegate:me","to":"node","what":"seen","content":{"replay":{"sender":"ldp:delegate:me","digest":"abababababababababababababababab","forget_at":1300500},"at":1000500}},{"id":"node/5/2","at_ms":61001,"ctx":"x","of":"t1","act":"REQ","from":"ldp:delegate:me","to":"node","what":"task_submit","content":{"skill":"echo","digest":"0707070707070707070707070707070707070707070707070707070707070707","mode":"text","contract":null,"delegation_path":["ldp:delegate:me"],"deadline":1000509,"authentication":"signed","at":1000500}},{"id":"node/5/3","at_ms":61001,"ctx":"x","of":"t1","act":"RPL","from":"node","to":"ldp:delegate:me","what":"task_result","content":{"digest":"0707070707070707070707070707070707070707070707070707070707070707","mode":"text","ending":{"result":{"output":"hi","provenance":{"produced_by":"ldp:delegate:harbor","model_version":"m-1","payload_mode_used":"text","confidence":null,"verified":false,"session_id":"x","timestamp":"1970-01-01T00:16:40.500Z","tokens_used":0,"cost_usd":0.0,"contract_id":null,"contract_satisfied":null,"contract_violations":[],"verification_status":"unverified","evidence":[],"lineage":[{"delegate_id":"ldp:delegate:harbor","model_version":"m-1","step":"echo","timestamp":"1970-01-01T00:16:40.500Z","verification_status":"unverified"}],"latency_ms":0}}},"usage":{"tokens":0,"cost_usd":0.0},"authentication":"signed","at":1000500}}]
+          ldp:delegate:me asks node for task submit (t1): skill: echo; digest: 0707070707070707070707070707070707070707070707070707070707070707; mode: text; contract: not… (and 2 more)
+    "#]],
+    );
+}
+
 /// RE-M8 and RE-M9.
 #[test]
 fn what_the_gate_and_the_router_say() {

@@ -131,9 +131,14 @@ pub struct TaskStarted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Mark>,
     /// What it is to be done with, where it may have to be started once more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     pub input: Option<Value>,
     pub at: Timestamp,
+}
+
+/// A null that is written down is an input.
+fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

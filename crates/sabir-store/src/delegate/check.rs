@@ -3,37 +3,48 @@
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
+use sabir_ldp::read_records;
 
 use super::projection::PeerProjector;
 use crate::entry::Row;
 use crate::error::Tampered;
-use crate::journal::{Broken, Place, from_sql};
+use crate::journal::{Broken, Place, UNREADABLE, from_sql};
 use crate::tables::{self, DELEGATE};
 
 pub(crate) struct PeerCheck {
     /// On disk when it grows, and gone afterwards.
     made: Connection,
     projector: PeerProjector,
+    /// The last entry that the tables know of, if that is not all of them.
+    mark: Option<u64>,
 }
 
 impl PeerCheck {
-    pub(crate) fn new() -> Result<Self, Broken> {
+    pub(crate) fn new(mark: Option<u64>) -> Result<Self, Broken> {
         let made = Connection::open("")?;
         made.execute_batch("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;")?;
         for tables in DELEGATE {
             made.execute_batch(tables)?;
         }
         made.execute_batch("BEGIN")?;
-        Ok(Self { made, projector: PeerProjector::default() })
+        Ok(Self { made, projector: PeerProjector::default(), mark })
     }
 
     /// Takes in one entry of a peer.
     pub(crate) fn follow(&mut self, place: Place<'_>, row: &Row<'_>) -> Result<(), Broken> {
+        if self.mark.is_some_and(|mark| mark < place.seq) {
+            let unreadable = Tampered { seq: place.seq, why: UNREADABLE };
+            return read_records(&row.body).map(drop).ok_or_else(|| unreadable.into());
+        }
         self.projector.apply_again(&self.made, place, row)
     }
 
-    /// Compares with the tables that are there.
-    pub(crate) fn compare(&mut self, found: &Connection) -> Result<(), Broken> {
+    /// Compares with the tables that are there. The journal has entries up to `last`.
+    pub(crate) fn compare(&mut self, found: &Connection, last: u64) -> Result<(), Broken> {
+        if let Some(mark) = self.mark.filter(|mark| *mark > last) {
+            let why = "the tables of peers know of it and the journal does not have it";
+            return Err(Tampered { seq: mark, why }.into());
+        }
         self.projector.flush(&self.made)?;
         if !tables::has_delegate(found)? {
             // An old file, in which no peer wrote; the entry would have been found above.

@@ -1,7 +1,7 @@
 //! A row of the journal that a delegate wrote, ready to be written: its text, what it means for the
 //! tables, and apart from both the keys of sessions, which are never part of the journal.
 
-use sabir_ldp::{KeptKeys, Record, SessionId};
+use sabir_ldp::{KeptKeys, Record, SessionId, read_records, write_records};
 
 use super::effect::Effect;
 
@@ -14,6 +14,22 @@ pub struct PeerEntry {
     keys: Vec<(SessionId, KeptKeys)>,
 }
 
+/// What an entry means for the tables, and the keys that came with it.
+#[derive(Clone, Debug)]
+pub(crate) struct Meaning {
+    pub(super) effects: Vec<Effect>,
+    pub(super) keys: Vec<(SessionId, KeptKeys)>,
+}
+
+impl Meaning {
+    /// Whether it is about keys. They are in no entry, so that the tables have to know of it together with
+    /// the journal.
+    pub(crate) fn is_urgent(&self) -> bool {
+        !self.keys.is_empty()
+            || self.effects.iter().any(|effect| matches!(effect, Effect::SessionEnded(_)))
+    }
+}
+
 impl PeerEntry {
     /// Takes the keys out and writes the rest as JSON.
     #[must_use]
@@ -24,15 +40,14 @@ impl PeerEntry {
                 keys.push((session, kept));
             }
         }
-        // Records are texts, numbers and JSON values: they always have a JSON form.
-        let body = serde_json::to_string(&records).unwrap_or_default();
+        let body = write_records(&records);
         Self { body, count: records.len(), effects: Effect::of_all(&records), keys }
     }
 
     /// The records as the journal has them: without keys.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
-        serde_json::from_str(&self.body).unwrap_or_default()
+        read_records(&self.body).unwrap_or_default()
     }
 
     pub(crate) fn body(&self) -> &str {
@@ -44,12 +59,9 @@ impl PeerEntry {
         self.count
     }
 
-    pub(crate) fn effects(&self) -> &[Effect] {
-        &self.effects
-    }
-
-    pub(crate) fn keys(&self) -> &[(SessionId, KeptKeys)] {
-        &self.keys
+    /// What it means for the tables.
+    pub(crate) fn into_meaning(self) -> Meaning {
+        Meaning { effects: self.effects, keys: self.keys }
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -58,7 +70,7 @@ impl PeerEntry {
 
     /// `None` when the text is not what [`PeerEntry::new`] makes.
     pub(crate) fn from_body(body: String) -> Option<Self> {
-        let records: Vec<Record> = serde_json::from_str(&body).ok()?;
+        let records = read_records(&body)?;
         let (count, keys) = (records.len(), Vec::new());
         Some(Self { body, count, effects: Effect::of_all(&records), keys })
     }

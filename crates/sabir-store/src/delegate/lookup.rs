@@ -1,11 +1,14 @@
 //! What the store has of single tasks, and of what was refused. Each entry that is read is held against
 //! its hash.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use sabir_ldp::{
-    DelegateId, Record, Refused, TaskEnded, TaskId, TaskKey, TaskStarted, TaskUpdated,
+    DelegateId, Record, Refused, TaskEnded, TaskId, TaskKey, TaskStarted, TaskUpdated, read_records,
 };
 
+use super::mark::Tail;
 use super::names;
 use super::tasks::{Place, Running};
 use crate::chain::Hash;
@@ -31,7 +34,13 @@ impl Reader {
     /// [`StoreError::Tampered`] when the entry is not what was written; when the file cannot be read.
     pub fn peer_task_ended(&self, key: &TaskKey) -> Result<Option<TaskEnded>, StoreError> {
         self.of_peers(|rows| {
-            let Some(num) = names::find(rows.connection, key)? else { return Ok(None) };
+            let Some(num) = names::find(rows.connection, key)? else {
+                let ended = rows.tail()?.iter().find_map(|(_, _, record)| match record {
+                    Record::Ended(ended) if ended.key == *key => Some(&**ended),
+                    _ => None,
+                });
+                return Ok(ended.cloned());
+            };
             let sql = "SELECT ended_seq FROM peer_tasks WHERE num = ?1";
             let mut statement = rows.connection.prepare_cached(sql)?;
             let seq: i64 = statement.query_row([num], |row| row.get(0))?;
@@ -57,14 +66,17 @@ impl Reader {
             let found = statement.query_map(params![id.as_str(), to_sql(limit as u64)], |row| {
                 row.get::<_, String>(0)
             })?;
-            let mut keys = Vec::new();
+            let mut owners = BTreeSet::new();
             for owner in found {
                 // One that is none would have been found by verification.
-                if let Ok(owner) = DelegateId::new(owner?) {
-                    keys.push(TaskKey { owner, id: id.clone() });
-                }
+                owners.extend(DelegateId::new(owner?));
             }
-            Ok(keys)
+            owners.extend(rows.tail()?.iter().filter_map(|(_, _, record)| match record {
+                Record::Started(started) if started.key.id == id => Some(started.key.owner.clone()),
+                _ => None,
+            }));
+            let keys = owners.into_iter().map(|owner| TaskKey { owner, id: id.clone() });
+            Ok(keys.take(limit).collect())
         })
     }
 
@@ -109,6 +121,9 @@ impl Reader {
                     _ => None,
                 })?);
             }
+            let last = updates.last().map_or(after, |updated: &TaskUpdated| updated.seq);
+            let newer = rows.newer_updates(key)?.filter(|updated| updated.seq > last);
+            updates.extend(newer.take(limit - updates.len()).cloned());
             Ok(updates)
         })
     }
@@ -123,7 +138,8 @@ impl Reader {
             let Some(place) = rows.place(key)? else { return Ok(0) };
             let sql = "SELECT coalesce(max(n), 0) FROM peer_updates WHERE place = ?1";
             let mut statement = rows.connection.prepare_cached(sql)?;
-            Ok(from_sql(statement.query_row(params![place.column()], |row| row.get(0))?))
+            let known = from_sql(statement.query_row(params![place.column()], |row| row.get(0))?);
+            Ok(rows.newer_updates(key)?.map(|updated| updated.seq).fold(known, u64::max))
         })
     }
 
@@ -143,7 +159,7 @@ impl Reader {
             )?;
             let bounds = params![to_sql(after_seq), to_sql(limit as u64)];
             let seqs = statement.query_map(bounds, |row| Ok(from_sql(row.get(0)?)))?;
-            let mut refusals = Vec::new();
+            let (mut refusals, mut entries) = (Vec::new(), 0);
             for seq in seqs {
                 let seq = seq?;
                 let refused = rows.records(seq)?.into_iter().filter_map(|record| match record {
@@ -151,6 +167,20 @@ impl Reader {
                     _ => None,
                 });
                 refusals.extend(refused);
+                entries += 1;
+            }
+            // All of an entry or none of it.
+            let mut last = after_seq;
+            for (seq, _, record) in rows.tail()? {
+                let Record::Refused(refused) = record else { continue };
+                if *seq <= after_seq {
+                    continue;
+                }
+                entries += usize::from(*seq != std::mem::replace(&mut last, *seq));
+                if entries > limit {
+                    break;
+                }
+                refusals.push(PeerRefusal { seq: *seq, refused: (**refused).clone() });
             }
             Ok(refusals)
         })
@@ -167,7 +197,8 @@ impl Reader {
             if !tables::has_delegate(&snapshot)? {
                 return Ok(T::default());
             }
-            read(&Rows { connection: &snapshot, genesis: genesis(&snapshot)?, reader: self })
+            let (genesis, tail) = (genesis(&snapshot)?, Tail::default());
+            read(&Rows { connection: &snapshot, genesis, reader: self, tail })
         };
         look().map_err(|broken: Broken| broken.at(&self.path))
     }
@@ -178,9 +209,23 @@ pub(super) struct Rows<'a> {
     pub(super) connection: &'a Connection,
     pub(super) genesis: Hash,
     reader: &'a Reader,
+    tail: Tail,
 }
 
 impl Rows<'_> {
+    /// The records that the tables do not know of.
+    pub(super) fn tail(&self) -> Result<&[(u64, u16, Record)], Broken> {
+        self.tail.records(self.connection, self.genesis)
+    }
+
+    /// Updates of a task that the tables do not know of, in order.
+    fn newer_updates(&self, key: &TaskKey) -> Result<impl Iterator<Item = &TaskUpdated>, Broken> {
+        Ok(self.tail()?.iter().filter_map(move |(_, _, record)| match record {
+            Record::Updated(updated) if updated.key == *key => Some(&**updated),
+            _ => None,
+        }))
+    }
+
     /// The records of an entry, once it fits its hash and the one before it.
     pub(super) fn records(&self, seq: u64) -> Result<Vec<Record>, Broken> {
         let before = head_at(self.connection, self.genesis, seq.saturating_sub(1))?;
@@ -188,9 +233,7 @@ impl Rows<'_> {
             columns.follows(&before)?;
             let (_, row) = columns.read()?;
             match row.kind {
-                Kind::Peer => {
-                    serde_json::from_str(&row.body).map_err(|_| Tampered { seq, why: UNREADABLE })
-                }
+                Kind::Peer => read_records(&row.body).ok_or(Tampered { seq, why: UNREADABLE }),
                 _ => Err(Tampered { seq, why: ELSEWHERE }),
             }
         })
@@ -213,11 +256,17 @@ impl Rows<'_> {
         })
     }
 
-    fn place(&self, key: &TaskKey) -> rusqlite::Result<Option<Place>> {
+    fn place(&self, key: &TaskKey) -> Result<Option<Place>, Broken> {
         if let Some(running) = Running::load(self.connection, key)? {
             return Ok(Some(running.place));
         }
-        let Some(num) = names::find(self.connection, key)? else { return Ok(None) };
+        let Some(num) = names::find(self.connection, key)? else {
+            let began = |(seq, index, record): &(u64, u16, Record)| match record {
+                Record::Started(started) if started.key == *key => Some(Place::new(*seq, *index)),
+                _ => None,
+            };
+            return Ok(self.tail()?.iter().find_map(began));
+        };
         let sql = "SELECT place FROM peer_tasks WHERE num = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
         let place: Option<i64> = statement.query_row([num], |row| row.get(0))?;

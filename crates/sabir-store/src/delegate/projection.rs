@@ -2,12 +2,13 @@
 //! in memory and written once a transaction; how entries are spread over transactions changes nothing.
 
 use std::collections::HashMap;
+use std::slice;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
-use sabir_ldp::{KeptKeys, SessionId, TaskKey, Timestamp};
+use sabir_ldp::{KeptKeys, SessionId, TaskKey, Timestamp, read_records};
 
 use super::effect::{Effect, Ended};
-use super::entry::PeerEntry;
+use super::entry::Meaning;
 use super::sessions::{Open, State, bury};
 use super::tasks::{Place, Running, list_ended, list_update};
 use crate::entry::{Kind, Row};
@@ -57,11 +58,12 @@ impl PeerProjector {
         &mut self,
         connection: &Connection,
         seq: u64,
-        entry: &PeerEntry,
+        meaning: &Meaning,
     ) -> rusqlite::Result<()> {
-        let mut keys = entry.keys().iter().peekable();
-        for effect in entry.effects() {
-            self.follow(connection, seq, effect)?;
+        let mut keys = meaning.keys.iter().peekable();
+        let mut effects = meaning.effects.iter();
+        while let Some(effect) = effects.next() {
+            self.follow(connection, seq, effect, &mut effects)?;
             // One entry may end a session and open another of that name.
             match effect {
                 Effect::SessionEnded(past) => drop_keys(connection, &past.session)?,
@@ -88,9 +90,11 @@ impl PeerProjector {
             return Ok(());
         }
         let unreadable = Tampered { seq: place.seq, why: UNREADABLE };
-        let entry = PeerEntry::from_body(row.body.clone().into_owned()).ok_or(unreadable)?;
-        for effect in entry.effects() {
-            self.follow(connection, place.seq, effect)?;
+        let records = read_records(&row.body).ok_or(unreadable)?;
+        let effects = Effect::of_all(&records);
+        let mut effects = effects.iter();
+        while let Some(effect) = effects.next() {
+            self.follow(connection, place.seq, effect, &mut effects)?;
         }
         if self.sessions.len() > REMEMBERED || self.changed_tasks.len() > REMEMBERED {
             self.flush(connection)?;
@@ -143,11 +147,13 @@ impl PeerProjector {
         connection.execute(sql, []).map(drop)
     }
 
+    /// Takes in one effect, and the next one with it where both are of a task that took no time.
     fn follow(
         &mut self,
         connection: &Connection,
         seq: u64,
         effect: &Effect,
+        next: &mut slice::Iter<'_, Effect>,
     ) -> rusqlite::Result<()> {
         match effect {
             Effect::Seen { session, at, forget_at } => {
@@ -186,7 +192,14 @@ impl PeerProjector {
             }
             Effect::Started { key, session, at, index } => {
                 self.change(connection, session, |open| open.touch(*at))?;
-                let row = Running { place: Place::new(seq, *index), updated_seq: None };
+                let place = Place::new(seq, *index);
+                if let [Effect::Ended(ended), ..] = next.as_slice()
+                    && ended.key == *key
+                {
+                    next.next();
+                    return self.list(connection, seq, ended, Some(place));
+                }
+                let row = Running { place, updated_seq: None };
                 let held = Held { row, is_stored: false, is_changed: true };
                 self.running.insert(key.clone(), held);
                 self.changed_tasks.push(key.clone());
@@ -261,9 +274,19 @@ impl PeerProjector {
                 row
             }
         };
+        self.list(connection, seq, ended, running.map(|running| running.place))
+    }
+
+    /// A task that ended stands in the list of them, and is the last one of its session.
+    fn list(
+        &mut self,
+        connection: &Connection,
+        seq: u64,
+        ended: &Ended,
+        place: Option<Place>,
+    ) -> rusqlite::Result<()> {
         let mut before = None;
         self.change(connection, &ended.session, |open| before = open.last_task)?;
-        let place = running.map(|running| running.place);
         let listed = list_ended(connection, ended, place, seq, before)?;
         self.change(connection, &ended.session, |open| {
             open.spent = open.spent.plus(ended.usage);

@@ -3,9 +3,8 @@
 
 use sabir_ldp::{
     DelegateId, DelegateLimits, HexBytes, KeptKeys, Mark, Record, ReplayRecord, Seen, SessionId,
-    SessionKeys, TaskDigest, TaskId, TaskKey, Timestamp,
+    SessionKeys, TaskDigest, TaskId, TaskKey, Timestamp, read_seen,
 };
-use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use super::lookup::Rows;
@@ -37,6 +36,8 @@ impl Reader {
             ended_tasks(rows, limits, &mut records)?;
             running_tasks(rows, &mut records)?;
             seen_messages(rows, now, &mut records)?;
+            // From where the tables stop it goes on as it went on then.
+            records.extend(rows.tail()?.iter().map(|(_, _, record)| record.clone()));
             Ok(records)
         })
     }
@@ -201,14 +202,6 @@ fn mark(column: Option<[u8; 16]>) -> Option<Mark> {
     column.map(|bytes| Mark(HexBytes(bytes)))
 }
 
-/// Of a record, what matters here; only one kind has a `replay`.
-#[derive(Deserialize)]
-struct Glance {
-    #[serde(default)]
-    replay: Option<ReplayRecord>,
-    at: Option<Timestamp>,
-}
-
 fn seen_messages(rows: &Rows<'_>, now: Timestamp, records: &mut Vec<Record>) -> Result<(), Broken> {
     let sql = "SELECT max(last_ms), max(forgotten_ms), min(first_seq) FROM peer_seen";
     let found: (Option<i64>, Option<i64>, Option<i64>) = rows
@@ -257,9 +250,7 @@ fn seen_from(
             return Ok(());
         }
         let unreadable = Tampered { seq: place.seq, why: UNREADABLE };
-        let glances: Vec<Glance> = serde_json::from_str(&row.body).map_err(|_| unreadable)?;
-        for Glance { replay, at } in glances {
-            let (Some(replay), Some(at)) = (replay, at) else { continue };
+        for Seen { replay, at, .. } in read_seen(&row.body).ok_or(unreadable)? {
             if replay.forget_at > time {
                 // The session that it used knows of it already.
                 records.push(Record::Seen(Seen { replay, session: None, at }));

@@ -5,13 +5,14 @@ use std::path::Path;
 use sabir_ldp::DelegateLimits;
 
 use crate::child::{Child, report};
-use crate::delegate_node::{Node, key};
+use crate::delegate_node::{Node, Tables, key};
 use crate::sample::{home, reader};
 
 /// The part of the child: tasks without end, each reported when it is on disk.
 pub(crate) fn run(home: &Path) {
     let name = std::process::id();
-    let mut node = Node::with(home, DelegateLimits::default(), &format!("m-{name}"));
+    let messages = format!("m-{name}");
+    let mut node = Node::over(home, DelegateLimits::default(), &messages, Tables::Behind);
     let session = format!("s-{name}");
     node.open(&session);
     for number in 0.. {
@@ -23,7 +24,7 @@ pub(crate) fn run(home: &Path) {
     }
 }
 
-/// QP-J12, QP-J17
+/// QP-J12, QP-J17, QP-J21: whoever kills it does so while its tables are behind.
 #[test]
 fn what_a_node_finished_is_known_after_kill_9() {
     let home = home();

@@ -8,7 +8,7 @@ use sabir_ldp::{
     ReplayLimits, RequestId, SessionKeys, SignaturePolicy, TaskEvent, TaskKey, Timestamp, Trust,
     TrustDomain, Usage,
 };
-use sabir_store::{Batch, Store, StoreError};
+use sabir_store::{Batch, Options, Store, StoreError};
 use serde_json::{Value, json};
 
 /// When tests begin.
@@ -29,6 +29,25 @@ pub(crate) struct Node {
     trust: Trust,
     name: String,
     next: u64,
+    tables: Tables,
+}
+
+/// How the tables follow what this node writes, one entry at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tables {
+    AtOnce,
+    /// As under load: late, and only as far as they have to.
+    Behind,
+}
+
+impl Tables {
+    pub(crate) fn options(self) -> Options {
+        let crowd = match self {
+            Self::AtOnce => usize::MAX,
+            Self::Behind => 1,
+        };
+        Options { crowd, ..Options::default() }
+    }
 }
 
 /// Whether sessions are given keys on their way to the store, as if they had been agreed on.
@@ -121,7 +140,16 @@ impl Node {
 
     /// `name` makes the ids of its messages its own.
     pub(crate) fn with(home: &Path, limits: DelegateLimits, name: &str) -> Self {
-        let store = Store::open(home).unwrap();
+        Self::over(home, limits, name, Tables::AtOnce)
+    }
+
+    /// One whose tables follow late, or do not.
+    pub(crate) fn with_tables(home: &Path, tables: Tables) -> Self {
+        Self::over(home, DelegateLimits::default(), "m", tables)
+    }
+
+    pub(crate) fn over(home: &Path, limits: DelegateLimits, name: &str, tables: Tables) -> Self {
+        let store = Store::open_with(home, &tables.options()).unwrap();
         let records = store.reader().unwrap().peer_state(&limits, start()).unwrap();
         let mut node = Self {
             delegate: restored(&limits, records.clone(), START),
@@ -135,6 +163,7 @@ impl Node {
             trust: trust(),
             name: name.to_owned(),
             next: 0,
+            tables,
         };
         node.drain();
         node
@@ -145,7 +174,7 @@ impl Node {
         drop(self.store);
         // A process that another test starts at this moment holds the lock too, until it is itself.
         self.store = loop {
-            match Store::open(&self.home) {
+            match Store::open_with(&self.home, &self.tables.options()) {
                 Err(StoreError::InUse { .. }) => std::thread::yield_now(),
                 opened => break opened.unwrap(),
             }

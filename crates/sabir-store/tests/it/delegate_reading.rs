@@ -3,14 +3,20 @@
 use sabir_ldp::TaskState;
 use sabir_store::Batch;
 
-use crate::delegate_node::{Node, START, key};
+use crate::delegate_node::{Node, START, Tables, key};
 use crate::sample::{home, two_sessions};
 
-/// QP-J19
+/// QP-J19, QP-J21
 #[test]
 fn a_task_is_found_by_its_key() {
+    for tables in [Tables::AtOnce, Tables::Behind] {
+        find_tasks(tables);
+    }
+}
+
+fn find_tasks(tables: Tables) {
     let home = home();
-    let mut node = Node::new(home.path());
+    let mut node = Node::with_tables(home.path(), tables);
     node.open("s-1");
     node.submit("s-1", "t-1");
     for number in 1..=50 {
@@ -47,8 +53,14 @@ fn a_task_is_found_by_its_key() {
 /// QP-J19: a task ends once, whatever is written later.
 #[test]
 fn the_first_ending_counts() {
+    for tables in [Tables::AtOnce, Tables::Behind] {
+        end_twice(tables);
+    }
+}
+
+fn end_twice(tables: Tables) {
     let home = home();
-    let mut node = Node::new(home.path());
+    let mut node = Node::with_tables(home.path(), tables);
     node.open("s-1");
     node.submit("s-1", "t-1");
     node.finish("t-1");
@@ -62,11 +74,17 @@ fn the_first_ending_counts() {
     reader.verify().unwrap();
 }
 
-/// QP-J19
+/// QP-J19, QP-J21
 #[test]
 fn refusals_are_listed_in_order() {
+    for tables in [Tables::AtOnce, Tables::Behind] {
+        list_refusals(tables);
+    }
+}
+
+fn list_refusals(tables: Tables) {
     let home = home();
-    let mut node = Node::new(home.path());
+    let mut node = Node::with_tables(home.path(), tables);
     for number in 0..5 {
         node.submit("nowhere", &format!("t-{number}"));
         node.open(&format!("s-{number}"));

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use sabir_ldp::{DelegateLimits, Record};
-use sabir_store::{Batch, Entry, PeerEntry, Scope, Store, StoreError, Tampered};
+use sabir_store::{Batch, Entry, PeerEntry, Reader, Scope, Store, StoreError, Tampered};
 use serde_json::{Value, json};
 
-use crate::delegate_node::{Keys, Node, START, keys_of, start};
+use crate::delegate_node::{Keys, Node, START, key, keys_of, start};
 use crate::sample::{batch, facts, home, item, reader, unguarded};
 
 /// QP-J15
@@ -24,6 +24,32 @@ fn an_input_is_one_row_without_a_session() {
         body.as_array().unwrap().iter().map(|it| it["record"].as_str().unwrap()).collect();
     assert_eq!(names, ["seen", "opened"]);
     assert!(line.follows(&node.store.reader().unwrap().hash_before(1).unwrap()));
+}
+
+/// QP-J20
+#[test]
+fn a_task_that_is_done_at_once_is_one_record() {
+    let (several, one) = (home(), home());
+    let mut node = Node::new(several.path());
+    node.finished();
+    let store = Store::open(one.path()).unwrap();
+    let (opening, task) = node.records.split_at(2);
+    for records in [opening, task] {
+        store.append_and_wait(Batch::of_peers(START, records.to_vec())).unwrap();
+    }
+    let (reader, other) = (store.reader().unwrap(), node.store.reader().unwrap());
+    let lines = reader.journal(Scope::All, 0, 10).unwrap();
+    let body: Value = serde_json::from_str(&lines[1].body).unwrap();
+    let [done] = body.as_array().unwrap().as_slice() else { panic!("{body}") };
+    assert_eq!((&done["record"], &done["key"]["id"]), (&json!("done"), &json!("t")));
+    for _ in 0..2 {
+        reader.verify().unwrap();
+        let state = |reader: &Reader| reader.peer_state(&node.limits, start()).unwrap();
+        assert_eq!(state(&reader), state(&other));
+        let ended = |reader: &Reader| reader.peer_task_ended(&key("t")).unwrap().unwrap();
+        assert_eq!(ended(&reader), ended(&other));
+        store.rebuild().unwrap();
+    }
 }
 
 /// QP-J15
@@ -142,6 +168,8 @@ fn a_changed_table_is_found_and_made_again() {
         "DELETE FROM peer_refusals",
         "INSERT INTO peer_refusals VALUES (1)",
         "INSERT INTO peer_keys VALUES ('s-2', '00')",
+        "UPDATE peer_mark SET seq = seq - 1",
+        "DELETE FROM peer_mark",
     ] {
         let home = home();
         let limits = filled(home.path());
@@ -154,6 +182,19 @@ fn a_changed_table_is_found_and_made_again() {
         let reader = store.reader().unwrap();
         reader.verify().unwrap();
         assert_eq!(reader.peer_state(&limits, start()).unwrap(), before, "{change}");
+    }
+}
+
+/// QP-J21: tables that know of more than the journal has do not belong to it.
+#[test]
+fn a_mark_beyond_the_journal_is_found() {
+    let home = home();
+    filled(home.path());
+    let sql = "UPDATE peer_mark SET seq = seq + 1 RETURNING seq";
+    let mark: i64 = unguarded(home.path()).query_row(sql, [], |row| row.get(0)).unwrap();
+    for found in [reader(home.path()).verify().err(), Store::open(home.path()).err()] {
+        let Some(StoreError::Tampered(Tampered { seq, .. })) = found else { panic!("{found:?}") };
+        assert_eq!(seq.cast_signed(), mark);
     }
 }
 

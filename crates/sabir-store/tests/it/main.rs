@@ -8,6 +8,7 @@ mod browsing;
 mod child;
 mod commits;
 mod crash;
+mod delegate_behind;
 mod delegate_crash;
 mod delegate_node;
 mod delegate_reading;
