@@ -222,9 +222,12 @@ impl Writer {
             return;
         }
         // Passive: a reader may keep part of the log in use; the rest follows another time.
-        let result = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        let result = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+            let (log, copied): (i64, i64) = (row.get(1)?, row.get(2)?);
+            Ok(log == copied)
+        });
         match result {
-            Ok(()) => self.logged = 0,
+            Ok(is_whole) => self.logged = if is_whole { 0 } else { CHECKPOINT - AGAIN },
             Err(error) => {
                 self.fail(error.into());
             }
@@ -317,3 +320,6 @@ const PAGE: usize = 4096;
 /// How much is in the log before it is copied. Long, because each copy syncs two files; short
 /// enough that a restart after a crash reads it in a moment.
 const CHECKPOINT: usize = 8 << 20;
+
+/// How much more is in the log before it is tried again. Short: what is left of it keeps all of it.
+const AGAIN: usize = 1 << 20;
