@@ -160,6 +160,7 @@ impl Writer {
                 let row = entry.row();
                 journal::insert(&transaction, place, &row, hash)?;
                 self.logged += ROW_OVERHEAD + row.body.len();
+                self.peers.pass(row.body.len());
                 if row.kind != Kind::Peer {
                     self.projector.apply(&transaction, place, &row)?;
                 }

@@ -16,6 +16,8 @@ pub(crate) struct PeerTables {
     behind: Vec<(u64, Meaning)>,
     /// The last entry that they know of.
     mark: u64,
+    /// Of the entries after it.
+    bytes: usize,
     /// So many batches at once, and the tables may be behind.
     crowd: usize,
 }
@@ -30,7 +32,7 @@ impl PeerTables {
     ) -> Result<Self, Broken> {
         let mark = mark(connection)?.unwrap_or(head.seq);
         let mut tables =
-            Self { projector: PeerProjector::default(), behind: Vec::new(), mark, crowd };
+            Self { projector: PeerProjector::default(), behind: Vec::new(), mark, bytes: 0, crowd };
         if mark != head.seq {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -44,7 +46,12 @@ impl PeerTables {
         Ok(tables)
     }
 
-    /// An entry that was just written.
+    /// So many bytes of an entry were just written, whoever it is of.
+    pub(crate) fn pass(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// An entry of a peer that was just written.
     pub(crate) fn take(&mut self, seq: u64, meaning: Meaning) {
         self.behind.push((seq, meaning));
     }
@@ -58,7 +65,7 @@ impl PeerTables {
         last: u64,
     ) -> rusqlite::Result<usize> {
         let most = if self.behind.is_empty() { MOST_OF_OTHERS } else { MOST_BEHIND };
-        let is_far = last.saturating_sub(self.mark) >= most;
+        let is_far = last.saturating_sub(self.mark) >= most || self.bytes >= MOST_BYTES;
         let is_urgent = || self.behind.iter().any(|(_, meaning)| meaning.is_urgent());
         // Where few write at once, it costs little to have the tables up to date.
         let is_due = !self.behind.is_empty() && (batches < self.crowd || is_urgent());
@@ -105,7 +112,7 @@ impl PeerTables {
         for (seq, meaning) in self.behind.drain(..) {
             self.projector.apply(transaction, seq, &meaning)?;
         }
-        self.mark = last;
+        (self.mark, self.bytes) = (last, 0);
         set_mark(transaction, last)?;
         self.projector.flush(transaction)
     }
@@ -115,6 +122,8 @@ impl PeerTables {
 /// them in a moment.
 const MOST_BEHIND: u64 = 512;
 
-/// Entries of others between which the tables have nothing to learn. They may be long, and who looks for a
-/// task reads them, too.
+/// Entries of others, of which the tables have nothing to learn. Who looks for a task reads them, too.
 const MOST_OF_OTHERS: u64 = 64;
+
+/// What whoever looks for a task may have to read, and to keep in memory meanwhile.
+const MOST_BYTES: usize = 1 << 20;

@@ -7,7 +7,7 @@ use sabir_ldp::DelegateLimits;
 use sabir_store::Options;
 
 use crate::delegate_node::{Keys, Node, Tables, finish_many, key, start};
-use crate::sample::{home, reader};
+use crate::sample::{batch, facts, home, item, reader};
 
 /// The last entry that the tables know of, and how many tasks are in them.
 fn known(home: &Path) -> (i64, i64) {
@@ -38,6 +38,26 @@ fn tables_follow_when_they_have_to() {
     drop(node);
     assert_eq!(known(home.path()), (517, 513));
     reader(home.path()).verify().unwrap();
+}
+
+/// QP-J21: who looks for a task reads a bounded part of the journal, whatever stands in it.
+#[test]
+fn tables_follow_what_is_long() {
+    let home = home();
+    let mut node = Node::with_tables(home.path(), Tables::Behind);
+    node.open("s-1");
+    let long = item(&"x".repeat(1 << 19));
+    node.store.append_and_wait(batch("s", 1, vec![facts(), long.clone()])).unwrap();
+    assert_eq!(known(home.path()), (0, 0));
+    node.store.append_and_wait(batch("s", 2, vec![long])).unwrap();
+    assert_eq!(known(home.path()), (4, 0));
+    for at in 3..66 {
+        node.store.append_and_wait(batch("s", at, vec![item("short")])).unwrap();
+    }
+    assert_eq!(known(home.path()), (4, 0));
+    node.store.append_and_wait(batch("s", 66, vec![item("short")])).unwrap();
+    assert_eq!(known(home.path()), (68, 0));
+    node.store.reader().unwrap().verify().unwrap();
 }
 
 /// QP-J10: in a store that is used by few, the tables say what the journal says.
