@@ -70,7 +70,7 @@ pub(crate) fn canonical_wire_without(
     let mut out = Canonical { text: String::with_capacity(TYPICAL_BYTES), is_exact: true };
     match sent::write(wire, key, &mut out) {
         Ok(()) => Ok(out),
-        // Where the fault is, the value can say. If it has none, it was too deep for us alone.
+        // Where the fault is, the value can say. It has none where only an object has many keys.
         Err(_) => {
             let mut out = Canonical { text: String::new(), is_exact: true };
             write(&wire.to_value(), 0, Some(key), &mut out).map(|()| out)
