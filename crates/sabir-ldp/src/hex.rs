@@ -2,11 +2,20 @@
 
 /// The digits of `bytes`.
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let pair = |byte: &u8| [byte >> 4, byte & 15].map(|nibble| DIGITS[usize::from(nibble)]);
-    let digits = bytes.iter().flat_map(pair).collect();
-    // Digits are text.
-    String::from_utf8(digits).unwrap_or_default()
+    encode_after("", bytes)
+}
+
+/// A text, and the digits of `bytes` after it.
+pub(crate) fn encode_after(before: &str, bytes: &[u8]) -> String {
+    let mut text = vec![0; before.len() + 2 * bytes.len()];
+    let (start, digits) = text.split_at_mut(before.len());
+    start.copy_from_slice(before.as_bytes());
+    let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
+    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(bytes) {
+        *pair = [digit(byte >> 4), digit(byte & 15)];
+    }
+    // Digits are text, and so is what stands before them.
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// The `N` bytes that `text` writes. One spelling only: capital digits would give one signature two
@@ -35,6 +44,7 @@ mod tests {
     #[test]
     fn one_spelling() {
         assert_eq!(encode(&[0, 0x9a, 0xff]), "009aff");
+        assert_eq!(encode_after("é", &[0x0f]), "é0f");
         assert_eq!(decode::<3>("009aff"), Some([0, 0x9a, 0xff]));
         for wrong in ["009aFF", "009af", "009aff0", "009ag0", "éé\u{e9}", ""] {
             assert_eq!(decode::<3>(wrong), None, "{wrong}");

@@ -40,7 +40,7 @@ impl Tree {
         for level in &self.0 {
             if let Some(beside) = level.get(at ^ 1) {
                 let side = if at.is_multiple_of(2) { RIGHT } else { LEFT };
-                path.push(format!("{side}{}", hex::encode(beside)));
+                path.push(hex::encode_after(side, beside));
             }
             at /= 2;
         }
@@ -66,8 +66,8 @@ fn inner(left: &Hash, right: &Hash) -> Hash {
     Sha256::new().chain_update([1]).chain_update(left).chain_update(right).finalize().into()
 }
 
-const LEFT: char = 'l';
-const RIGHT: char = 'r';
+const LEFT: &str = "l";
+const RIGHT: &str = "r";
 
 #[cfg(test)]
 mod tests {
