@@ -1,7 +1,7 @@
 //! The body of a response, which holds its place and its room until it is sent or given up, and lets
 //! the connection see that nobody reads. It knows no message.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use futures_util::stream::{self, BoxStream, Stream, StreamExt as _};
+use futures_util::stream::{BoxStream, Stream, StreamExt as _};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::{Instant, sleep_until};
 
@@ -30,8 +30,8 @@ pub(super) struct Piece {
 /// A response of one piece.
 pub(super) fn whole(piece: Piece, place: Guest, pending: &Arc<Pending>) -> Body {
     let left = Some(piece.bytes.len() as u64);
-    let pieces = stream::once(std::future::ready(piece)).boxed();
-    Body::new(Held { pieces, rest: None, left, _place: place, watch: Watch::new(pending) })
+    let (rest, watch) = (Some(piece), Watch::new(pending));
+    Body::new(Held { coming: None, rest, left, _place: place, watch })
 }
 
 /// A response whose pieces come when they come.
@@ -40,12 +40,13 @@ pub(super) fn flowing(
     place: Guest,
     pending: &Arc<Pending>,
 ) -> Body {
-    let (pieces, watch) = (pieces.boxed(), Watch::new(pending));
-    Body::new(Held { pieces, rest: None, left: None, _place: place, watch })
+    let (coming, watch) = (Some(pieces.boxed()), Watch::new(pending));
+    Body::new(Held { coming, rest: None, left: None, _place: place, watch })
 }
 
 struct Held {
-    pieces: BoxStream<'static, Piece>,
+    /// After the rest; none if that is all.
+    coming: Option<BoxStream<'static, Piece>>,
     rest: Option<Piece>,
     /// Bytes that are yet to come, if that is known.
     left: Option<u64>,
@@ -73,7 +74,8 @@ impl HttpBody for Held {
             }
             // Only now: what was offered last is gone, or on its way.
             self.rest = None;
-            match self.pieces.poll_next_unpin(context) {
+            let Some(coming) = &mut self.coming else { return Poll::Ready(None) };
+            match coming.poll_next_unpin(context) {
                 Poll::Ready(Some(piece)) => self.rest = Some(piece),
                 Poll::Ready(None) => return Poll::Ready(None),
                 Poll::Pending => {
@@ -99,7 +101,8 @@ pub(super) struct Pending {
 #[derive(Debug, Default)]
 struct Offers {
     next: u64,
-    open: HashMap<u64, Instant>,
+    /// Few: one on a connection that is not shared.
+    open: BTreeMap<u64, Instant>,
 }
 
 impl Pending {
@@ -130,14 +133,12 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn new(pending: &Arc<Pending>) -> Self {
         let pending = Arc::clone(pending);
-        let number = {
-            let mut offers = pending.offers();
-            offers.next += 1;
-            offers.next
-        };
-        let watch = Self { pending, number };
-        watch.offer();
-        watch
+        let mut offers = pending.offers();
+        offers.next += 1;
+        let number = offers.next;
+        offers.open.insert(number, Instant::now());
+        drop(offers);
+        Self { pending, number }
     }
 
     /// There is something to send.
