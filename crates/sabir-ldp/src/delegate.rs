@@ -44,10 +44,10 @@ use sessions::Sessions;
 use tasks::Tasks;
 
 use crate::envelope::Received;
-use crate::id::DelegateId;
+use crate::id::{DelegateId, SessionId};
 use crate::moment::Moment;
 use crate::replay::ReplayWindow;
-use crate::sign::SessionKey;
+use crate::sign::{SessionKey, SessionKeys};
 use crate::time::Timestamp;
 
 /// All sessions and tasks of one node.
@@ -120,9 +120,19 @@ impl Delegate {
     /// The key that the sender of a message has in the session that it names, if that is its own.
     pub fn session_key(&self, received: &Received) -> Option<SessionKey> {
         let envelope = &received.envelope;
-        let session = self.sessions.find(envelope.session_id.as_ref()?)?;
-        let keys = session.keys.as_ref().filter(|_| session.owner == envelope.from)?;
-        Some(keys.0.initiator.clone())
+        let (owner, keys) = self.keys_of(envelope.session_id.as_ref()?)?;
+        (*owner == envelope.from).then(|| keys.initiator.clone())
+    }
+
+    /// Whose a session is, and its keys. Nothing if it is over or has none.
+    pub fn keys_of(&self, id: &SessionId) -> Option<(&DelegateId, &SessionKeys)> {
+        let session = self.sessions.find(id)?;
+        Some((&session.owner, &session.keys.as_ref()?.0))
+    }
+
+    /// Open and suspended ones, in no order.
+    pub fn session_ids(&self) -> impl Iterator<Item = &SessionId> {
+        self.sessions.ids()
     }
 
     pub fn settings(&self) -> &DelegateSettings {

@@ -10,8 +10,10 @@ use crate::envelope::Envelope;
 use crate::hex;
 use crate::id::DelegateId;
 use crate::moment::Moment;
-use crate::sign::{Algorithm, Nonce, SessionKey, Signer, SigningKey, sign_envelope, write_signed};
-use crate::trust::Trust;
+use crate::sign::{
+    Algorithm, Nonce, SessionKey, SessionKeys, Signer, SigningKey, sign_envelope, write_signed,
+};
+use crate::trust::{Means, Standing, Trust};
 
 #[derive(Debug, Clone)]
 pub enum Seal {
@@ -27,6 +29,33 @@ pub enum Seal {
 }
 
 impl Seal {
+    /// An answer is signed as the question was. Whoever follows a task is told of it in the same way.
+    /// `keys` are those of the session that the question names.
+    pub fn of_answer(
+        question: &Envelope,
+        standing: Option<&Standing>,
+        trust: &Trust,
+        keys: Option<&SessionKeys>,
+    ) -> Self {
+        let from = &question.from;
+        let Some(standing) = standing else {
+            // It failed the verification: the answer is signed as the peer can check it.
+            return match trust.peer(from) {
+                Some(peer) if peer.secret.is_some() => Self::Reference(from.clone()),
+                _ if question.signature_algorithm.is_some() => Self::Identity,
+                _ => Self::None,
+            };
+        };
+        match standing.means {
+            Means::SessionKey => {
+                keys.map_or(Self::Identity, |keys| Self::Session(keys.responder.clone()))
+            }
+            Means::PinnedKey | Means::FirstUse(_) => Self::Identity,
+            Means::ReferenceHmac => Self::Reference(from.clone()),
+            Means::Credential | Means::UnsignedLoopback | Means::UnsignedAnswer => Self::None,
+        }
+    }
+
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self {
             Self::None => None,

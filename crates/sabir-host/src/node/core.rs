@@ -14,8 +14,10 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::answer::Pen;
+use super::entrance::Entrance;
 use super::journal::{Journal, Written};
-use super::machine::{Effect, Machine, Turn, Waiter};
+use super::keys::Keys;
+use super::machine::{Effect, Machine, Turn};
 use super::notary::Notary;
 use super::pins::Pins;
 use super::skill::Skill;
@@ -41,7 +43,9 @@ pub(super) struct Core {
     pub(super) closed: OnceLock<Closed>,
     /// The machine wants to be woken earlier than it said before.
     pub(super) wake: Notify,
-    machine: Mutex<Machine>,
+    pub(super) entrance: Entrance,
+    /// Of open sessions.
+    pub(super) keys: Keys,
     queue: Mutex<Queue>,
     /// Told when the node fails.
     pub(super) failure: Notify,
@@ -107,7 +111,8 @@ impl Core {
             again: Mutex::new(parts.again),
             closed: OnceLock::new(),
             wake: Notify::new(),
-            machine: Mutex::new(parts.machine),
+            keys: parts.machine.keys(),
+            entrance: Entrance::new(parts.machine),
             queue: Mutex::default(),
             failure: Notify::new(),
             settled: Notify::new(),
@@ -128,10 +133,6 @@ impl Core {
             }
         });
         core
-    }
-
-    pub(super) fn machine(&self) -> MutexGuard<'_, Machine> {
-        self.machine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn trust(&self) -> RwLockReadGuard<'_, Trust> {
@@ -159,25 +160,6 @@ impl Core {
         let mut machine = self.machine();
         let turn = machine.take(input, &self.skills, &mut moment);
         self.commit(&mut machine, turn, room, moment.now());
-    }
-
-    /// The same for a message, for which somebody waits. The machine is told with its number.
-    pub(super) fn turn_for(
-        self: &Arc<Self>,
-        mut machine: MutexGuard<'_, Machine>,
-        room: Room,
-        waiter: Waiter,
-        input: impl FnOnce(RequestId) -> DelegateInput,
-    ) -> Option<RequestId> {
-        let mut moment = self.moment()?;
-        // Under the lock: when a node ends, all who wait are let go once, and nobody may come after.
-        if self.closed.get().is_some() {
-            return None;
-        }
-        let request = machine.wait(waiter);
-        let turn = machine.take(input(request), &self.skills, &mut moment);
-        self.commit(&mut machine, turn, Some(room), moment.now());
-        Some(request)
     }
 
     /// Nobody waits for this any more.

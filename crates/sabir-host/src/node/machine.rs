@@ -12,6 +12,7 @@ use sabir_telemetry::TraceContext;
 use tokio::sync::oneshot;
 
 use super::answer::Answer;
+use super::keys::Keys;
 use super::skill::Skill;
 use super::topic::Topic;
 use super::watched;
@@ -24,7 +25,7 @@ pub(super) struct Machine {
     pub(super) topics: HashMap<TaskKey, Weak<Topic>>,
     /// When somebody will wake it; it is to be woken no later than it wants.
     pub(super) wakes_at: Option<Timestamp>,
-    next_request: u64,
+    keys: Keys,
 }
 
 /// Who waits for an answer.
@@ -60,14 +61,17 @@ type Skills = BTreeMap<SkillName, Arc<dyn Skill>>;
 impl Machine {
     pub(super) fn new(delegate: Delegate) -> Self {
         let (waiting, topics) = (HashMap::new(), HashMap::new());
-        Self { delegate, waiting, topics, wakes_at: None, next_request: 0 }
+        let keys = Keys::of_all(&delegate);
+        Self { delegate, waiting, topics, wakes_at: None, keys }
     }
 
-    pub(super) fn wait(&mut self, waiter: Waiter) -> RequestId {
-        self.next_request += 1;
-        let request = RequestId(self.next_request);
+    pub(super) fn wait(&mut self, request: RequestId, waiter: Waiter) {
         self.waiting.insert(request, waiter);
-        request
+    }
+
+    /// Those of its open sessions, as they are at any time.
+    pub(super) fn keys(&self) -> Keys {
+        self.keys.clone()
     }
 
     /// The topic of a task, for one who follows it.
@@ -131,6 +135,7 @@ impl Machine {
             match output {
                 DelegateOutput::Record(record) => {
                     is_refused |= matches!(*record, Record::Refused(_));
+                    self.keys.follow(&self.delegate, &record);
                     if let Record::Updated(updated) = &*record
                         && let Some(topic) = self.topics.get(&updated.key).and_then(Weak::upgrade)
                     {

@@ -2,6 +2,7 @@
 //! same moment together, because one signature costs more than the rest of an answer. It knows results
 //! and one key, and nothing else that is answered.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sabir_ldp::{Body, Outcome, SigningKey, UnsignedRecord, sign_records};
@@ -19,6 +20,8 @@ struct Desk {
     key: SigningKey,
     /// Results to be signed. As many as requests wait for one.
     waiting: Mutex<Vec<Waiting>>,
+    /// Somebody is about to sign all that wait by then.
+    is_called: AtomicBool,
 }
 
 /// An answer, and who waits for it.
@@ -30,7 +33,7 @@ struct Waiting {
 
 impl Notary {
     pub(super) fn new(key: SigningKey) -> Self {
-        Self(Arc::new(Desk { key, waiting: Mutex::default() }))
+        Self(Arc::new(Desk { key, waiting: Mutex::default(), is_called: AtomicBool::new(false) }))
     }
 
     /// Passes an answer on, or keeps it, if it is a result, until [`sign`](Self::sign) is called.
@@ -45,12 +48,17 @@ impl Notary {
 
     /// Has all results signed that were kept, and passed on.
     pub(super) fn sign(&self, runtime: &Handle) {
-        let waiting = std::mem::take(&mut *self.0.waiting());
-        if !waiting.is_empty() {
-            let desk = Arc::clone(&self.0);
-            // Not here: this may be the journal's own thread.
-            runtime.spawn(async move { desk.sign_all(waiting) });
+        if self.0.waiting().is_empty() || self.0.is_called.swap(true, Ordering::AcqRel) {
+            return;
         }
+        let desk = Arc::clone(&self.0);
+        // Not here: this may be the journal's own thread.
+        runtime.spawn(async move {
+            // Before they are taken: who comes after that calls for somebody else.
+            desk.is_called.store(false, Ordering::Release);
+            let waiting = std::mem::take(&mut *desk.waiting());
+            desk.sign_all(waiting);
+        });
     }
 }
 

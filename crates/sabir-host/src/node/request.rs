@@ -4,7 +4,7 @@
 use std::sync::{Arc, PoisonError};
 
 use sabir_ldp::{
-    Body, Channel, Declined, DelegateId, DelegateInput, Means, PublicKey, Received, RequestId,
+    Body, Channel, Declined, DelegateId, DelegateInput, Means, PublicKey, Received, RequestId, Seal,
     Standing, TaskKey,
 };
 use sabir_store::peers::Pinning;
@@ -14,7 +14,9 @@ use tokio::time::timeout;
 
 use super::answer::{About, Answer, Voice, unavailable};
 use super::core::{Core, Room};
-use super::machine::{Machine, Waiter};
+use super::entrance::Arrival;
+use super::keys::Kept;
+use super::machine::Waiter;
 use super::topic::Topic;
 use super::watched;
 
@@ -77,16 +79,16 @@ impl Core {
             *standing = self.recognise(received, channel);
         }
         let about = read.as_ref().map(|(received, _)| About::of(received)).unwrap_or_default();
-        let voice = |machine: &Machine| match &read {
+        let voice = match &read {
             Ok((received, standing)) => {
-                let standing = standing.as_ref().ok();
-                let seal = machine.delegate.seal_for(&received.envelope, standing);
+                let keys = self.keys_of(received);
+                let (standing, keys) = (standing.as_ref().ok(), keys.as_ref().map(|it| &it.keys));
+                let seal = Seal::of_answer(&received.envelope, standing, &self.trust(), keys);
                 Voice::to_sender(received, seal)
             }
             Err(_) => Voice::to_nobody(),
         };
         let Some(room) = room.filter(|_| self.closed.get().is_none()) else {
-            let voice = voice(&self.machine());
             return Err(self.refuse(&voice, &about));
         };
         let (reply, answer) = oneshot::channel();
@@ -103,16 +105,13 @@ impl Core {
             Ok((_, Ok(Standing { means: Means::FirstUse(key), .. }))) => Some(*key),
             Ok(_) | Err(_) => None,
         };
-        let mut machine = self.machine();
-        let voice = voice(&machine);
-        let topic = key.as_ref().map(|key| machine.topic(key));
-        let input = |request| match read {
-            Ok((received, standing)) => DelegateInput::Message { request, received, standing },
-            Err(malformed) => DelegateInput::Malformed { request, malformed },
+        let topic = key.as_ref().map(|key| self.machine().topic(key));
+        let id = self.entrance.number();
+        let input = match read {
+            Ok((received, standing)) => DelegateInput::Message { request: id, received, standing },
+            Err(malformed) => DelegateInput::Malformed { request: id, malformed },
         };
-        let Some(id) = self.turn_for(machine, room, waiter, input) else {
-            return Err(self.refuse(&voice, &about));
-        };
+        self.bring(Arrival { request: id, input, waiter, room });
         let trail = key.zip(topic).zip(is_admitted);
         let trail = trail.map(|((key, topic), admitted)| Trail { key, topic, admitted });
         let request = Request {
@@ -129,11 +128,14 @@ impl Core {
 
     /// Who sent a message. It takes the time of a signature, and holds no lock meanwhile.
     fn recognise(&self, received: &Received, channel: Channel) -> Result<Standing, Declined> {
-        let key = match received.envelope.session_id {
-            Some(_) => self.machine().delegate.session_key(received),
-            None => None,
-        };
-        Ok(self.trust().recognise(received, channel, key.as_ref())?)
+        let keys = self.keys_of(received);
+        let own = keys.as_ref().filter(|kept| kept.owner == received.envelope.from);
+        Ok(self.trust().recognise(received, channel, own.map(|kept| &kept.keys.initiator))?)
+    }
+
+    /// Those of the session that a message names.
+    fn keys_of(&self, received: &Received) -> Option<Arc<Kept>> {
+        self.keys.find(received.envelope.session_id.as_ref()?)
     }
 
     /// Whether the key that an id is tied to was taken away or replaced by somebody else of this home. It
@@ -393,10 +395,11 @@ mod tests {
         let (node, _) = node(&home, Duration::from_secs(25)).await;
         let room = node.0.room_for(0).await.unwrap();
         node.0.closed.set(Closed::Failed("the disk is full".to_owned())).unwrap();
-        let (reply, _answer) = oneshot::channel();
+        let (reply, answer) = oneshot::channel();
         let waiter = Waiter { reply, admitted: None, trace: None };
-        let input = |_| DelegateInput::Tick;
-        assert_eq!(node.0.turn_for(node.0.machine(), room, waiter, input), None);
+        let request = node.0.entrance.number();
+        node.0.bring(Arrival { request, input: DelegateInput::Tick, waiter, room });
+        assert!(answer.await.is_err());
         assert_eq!(node.0.machine().waiting.len(), 0);
     }
 

@@ -12,7 +12,7 @@ use crate::mode::PayloadMode;
 use crate::moment::Moment;
 use crate::seal::Seal;
 use crate::sign::Algorithm;
-use crate::trust::{Means, Standing};
+use crate::trust::Standing;
 
 /// A message that passed the first checks.
 #[derive(Clone, Copy)]
@@ -200,27 +200,10 @@ impl Delegate {
         }
     }
 
-    /// An answer is signed as the question was. Whoever follows a task is told of it in the same way.
-    pub fn seal_for(&self, envelope: &Envelope, standing: Option<&Standing>) -> Seal {
-        let from = &envelope.from;
-        let Some(standing) = standing else {
-            // It failed the verification: the answer is signed as the peer can check it.
-            return match self.settings.trust.peer(from) {
-                Some(peer) if peer.secret.is_some() => Seal::Reference(from.clone()),
-                _ if envelope.signature_algorithm.is_some() => Seal::Identity,
-                _ => Seal::None,
-            };
-        };
-        match standing.means {
-            Means::SessionKey => {
-                let session = envelope.session_id.as_ref().and_then(|id| self.sessions.find(id));
-                let keys = session.and_then(|session| session.keys.as_ref());
-                keys.map_or(Seal::Identity, |keys| Seal::Session(keys.0.responder.clone()))
-            }
-            Means::PinnedKey | Means::FirstUse(_) => Seal::Identity,
-            Means::ReferenceHmac => Seal::Reference(from.clone()),
-            Means::Credential | Means::UnsignedLoopback | Means::UnsignedAnswer => Seal::None,
-        }
+    fn seal_for(&self, envelope: &Envelope, standing: Option<&Standing>) -> Seal {
+        let session = envelope.session_id.as_ref().and_then(|id| self.sessions.find(id));
+        let keys = session.and_then(|session| session.keys.as_ref());
+        Seal::of_answer(envelope, standing, &self.settings.trust, keys.map(|keys| &keys.0))
     }
 }
 

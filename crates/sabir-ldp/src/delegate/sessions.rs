@@ -153,6 +153,10 @@ impl Sessions {
         self.open.get_mut(id)
     }
 
+    pub(super) fn ids(&self) -> impl Iterator<Item = &SessionId> {
+        self.open.keys()
+    }
+
     pub(super) fn past(&self, id: &SessionId) -> Option<&Past> {
         self.past.get(id)
     }
