@@ -52,6 +52,7 @@ use self::core::{Closed, Core, Parts};
 use crate::clock::now_ms;
 use journal::Journal;
 use machine::{Effect, Machine, Turn};
+use notary::Notary;
 use pins::Pins;
 
 /// Cheap to clone; clones share everything. It goes on until it is stopped.
@@ -115,7 +116,7 @@ impl Node {
         let lasting = lasting.map(|(name, _)| name.clone()).collect();
         let settings =
             DelegateSettings { card: card.clone(), trust: trust.clone(), replay, limits, lasting };
-        let mut machine = Machine::new(Delegate::restore(settings, records, &mut moment));
+        let mut machine = Machine::new(Delegate::restore(settings, records, &mut moment), Notary::new(key.clone()));
         // Nothing starts before it is written down what did not end.
         let Turn { records: interrupted, effects } = machine.drain(&skills, &mut moment, None);
         let order = |effect| match effect {

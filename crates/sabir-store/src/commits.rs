@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::error::StoreError;
 
 pub(crate) type Told = Box<dyn Fn(u64) + Send + Sync>;
-pub(crate) type Over = Box<dyn Fn() + Send + Sync>;
+pub(crate) type Begun = Box<dyn Fn() + Send + Sync>;
 pub(crate) type Lost = Box<dyn Fn(&StoreError) + Send + Sync>;
 
 pub(crate) struct Commits(Mutex<State>);
@@ -23,10 +23,10 @@ struct State {
 
 #[derive(Default)]
 struct Listeners {
-    /// Told before those who appended.
-    first: Vec<Told>,
-    /// Told after them.
-    last: Vec<Over>,
+    /// Told before the disk is.
+    begun: Vec<Begun>,
+    /// Told after it, and before those who appended.
+    reached: Vec<Told>,
     /// Told when a write fails.
     lost: Vec<Lost>,
 }
@@ -41,27 +41,27 @@ impl Commits {
         let mut state = self.lock();
         tell(|| told(state.last));
         if let Some(listeners) = &mut state.listeners {
-            listeners.first.push(told);
+            listeners.reached.push(told);
         }
     }
 
-    pub(crate) fn listen_afterwards(&self, over: Over) {
+    pub(crate) fn listen_before(&self, begun: Begun) {
         if let Some(listeners) = &mut self.lock().listeners {
-            listeners.last.push(over);
+            listeners.begun.push(begun);
         }
+    }
+
+    /// What was appended until now is about to be written.
+    pub(crate) fn begun(&self) {
+        let state = self.lock();
+        state.listeners.iter().flat_map(|listeners| &listeners.begun).for_each(tell);
     }
 
     pub(crate) fn reached(&self, last: u64) {
         let mut state = self.lock();
         state.last = last;
-        let first = state.listeners.iter().flat_map(|listeners| &listeners.first);
-        first.for_each(|told| tell(|| told(last)));
-    }
-
-    /// All who appended what was reached last have heard of it.
-    pub(crate) fn heard(&self) {
-        let state = self.lock();
-        state.listeners.iter().flat_map(|listeners| &listeners.last).for_each(tell);
+        let told = state.listeners.iter().flat_map(|listeners| &listeners.reached);
+        told.for_each(|told| tell(|| told(last)));
     }
 
     pub(crate) fn listen_for_failure(&self, lost: Lost) {

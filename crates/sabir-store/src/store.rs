@@ -186,10 +186,11 @@ impl Store {
         self.0.commits.listen(Box::new(told));
     }
 
-    /// Has `over` called on the writer's thread whenever all have heard who appended what one transaction
-    /// wrote. It should be quick, as above, and must not hold the store either.
-    pub fn after_commit(&self, over: impl Fn() + Send + Sync + 'static) {
-        self.0.commits.listen_afterwards(Box::new(over));
+    /// Has `begun` called on the writer's thread whenever it is about to write what was appended until
+    /// then: while the disk works, what hangs on it can be made ready. It should be quick, as above, and
+    /// must not hold the store either.
+    pub fn before_commit(&self, begun: impl Fn() + Send + Sync + 'static) {
+        self.0.commits.listen_before(Box::new(begun));
     }
 
     /// Has `lost` called once, when a write has failed and nothing more is taken, whoever wrote it; at

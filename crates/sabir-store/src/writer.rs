@@ -74,6 +74,7 @@ impl Writer {
     }
 
     fn append(&mut self, group: Vec<(Batch, Done<Receipt>)>) {
+        self.commits.begun();
         let mut head = self.head;
         let (mut accepted, mut refused) = (Vec::with_capacity(group.len()), Vec::new());
         let mut started = HashSet::new();
@@ -93,12 +94,8 @@ impl Writer {
                     self.commits.reached(head.seq);
                 }
                 self.head = head;
-                let has_some = !accepted.is_empty();
                 for Accepted { done, receipt, .. } in accepted {
                     answer(done, Ok(receipt));
-                }
-                if has_some {
-                    self.commits.heard();
                 }
             }
             Err(broken) => {

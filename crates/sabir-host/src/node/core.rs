@@ -99,7 +99,7 @@ impl Core {
     pub(super) fn new(parts: Parts) -> Arc<Self> {
         let core = Arc::new(Self {
             card: parts.card,
-            notary: Notary::new(parts.key.clone()),
+            notary: parts.machine.notary(),
             key: parts.key,
             trust: RwLock::new(parts.trust),
             pins: parts.pins,
@@ -119,8 +119,8 @@ impl Core {
             room: Arc::new(Semaphore::new(ROOM_KIB)),
         });
         let weak = Arc::downgrade(&core);
-        // What is written to disk together is signed together.
-        core.journal.after_commit(move || {
+        // What is written to disk together is signed together, meanwhile.
+        core.journal.before_commit(move || {
             if let Some(core) = weak.upgrade() {
                 core.notary.sign(&core.runtime);
             }
@@ -199,11 +199,12 @@ impl Core {
             if queue.written == queue.appended {
                 drop(queue);
                 self.perform(effects);
-                self.notary.sign(&self.runtime);
             } else if !effects.is_empty() {
                 let number = queue.appended;
                 queue.after.push_back((number, effects));
             }
+            // Nothing of this will be written.
+            self.notary.sign(&self.runtime);
             return;
         }
         queue.appended += 1;
@@ -339,7 +340,7 @@ impl Core {
     fn perform(self: &Arc<Self>, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Reply(reply, answer) => self.notary.pass_on(answer, reply),
+                Effect::Reply(reply) => reply.release(),
                 Effect::Admit(admitted) => drop(admitted.send(())),
                 Effect::Start(order, trace) => self.begin(*order, trace),
                 Effect::Stop(key, why) => {

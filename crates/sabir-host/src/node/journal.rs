@@ -34,9 +34,9 @@ impl Journal {
         self.store.counts()
     }
 
-    /// Has `over` called whenever all have heard whose records were written together.
-    pub(super) fn after_commit(&self, over: impl Fn() + Send + Sync + 'static) {
-        self.store.after_commit(over);
+    /// Has `begun` called whenever the records of some are about to be written together.
+    pub(super) fn before_commit(&self, begun: impl Fn() + Send + Sync + 'static) {
+        self.store.before_commit(begun);
     }
 
     /// Has `lost` called when nothing more can be written, whoever found out.

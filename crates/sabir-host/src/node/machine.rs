@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use super::answer::Answer;
 use super::keys::Keys;
+use super::notary::{Notary, Reply};
 use super::skill::Skill;
 use super::topic::Topic;
 use super::watched;
@@ -26,6 +27,7 @@ pub(super) struct Machine {
     /// When somebody will wake it; it is to be woken no later than it wants.
     pub(super) wakes_at: Option<Timestamp>,
     keys: Keys,
+    notary: Notary,
 }
 
 /// Who waits for an answer.
@@ -41,7 +43,7 @@ pub(super) struct Waiter {
 /// What is to be done once the records of its turn are on disk.
 #[derive(Debug)]
 pub(super) enum Effect {
-    Reply(oneshot::Sender<Box<Answer>>, Box<Answer>),
+    Reply(Reply),
     Admit(oneshot::Sender<()>),
     Start(Box<TaskOrder>, Option<TraceContext>),
     Stop(TaskKey, StopReason),
@@ -59,14 +61,19 @@ pub(super) struct Turn {
 type Skills = BTreeMap<SkillName, Arc<dyn Skill>>;
 
 impl Machine {
-    pub(super) fn new(delegate: Delegate) -> Self {
+    pub(super) fn new(delegate: Delegate, notary: Notary) -> Self {
         let (waiting, topics) = (HashMap::new(), HashMap::new());
         let keys = Keys::of_all(&delegate);
-        Self { delegate, waiting, topics, wakes_at: None, keys }
+        Self { delegate, waiting, topics, wakes_at: None, keys, notary }
     }
 
     pub(super) fn wait(&mut self, request: RequestId, waiter: Waiter) {
         self.waiting.insert(request, waiter);
+    }
+
+    /// Who signs what it answers.
+    pub(super) fn notary(&self) -> Notary {
+        self.notary.clone()
     }
 
     /// Those of its open sessions, as they are at any time.
@@ -153,7 +160,8 @@ impl Machine {
                     // Who has hung up is not answered.
                     if let Some(waiter) = self.waiting.remove(&request) {
                         let answer = Answer { envelope, seal, is_refused };
-                        turn.effects.push(Effect::Reply(waiter.reply, Box::new(answer)));
+                        let reply = self.notary.take(Box::new(answer), waiter.reply);
+                        turn.effects.push(Effect::Reply(reply));
                     }
                 }
                 DelegateOutput::Start(order) => match at_once(&order, skills) {

@@ -1,6 +1,6 @@
-//! Signs records of provenance on the way from the machine to who waits: those that are ready at the
-//! same moment together, because one signature costs more than the rest of an answer. It knows results
-//! and one key, and nothing else that is answered.
+//! Signs records of provenance while the disk writes what they are about: those that are written together
+//! are signed together, because one signature costs more than the rest of an answer. It knows results and
+//! one key, and nothing else that is answered.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,16 +19,35 @@ pub(super) struct Notary(Arc<Desk>);
 struct Desk {
     key: SigningKey,
     /// Results to be signed. As many as requests wait for one.
-    waiting: Mutex<Vec<Waiting>>,
+    waiting: Mutex<Vec<Draft>>,
     /// Somebody is about to sign all that wait by then.
     is_called: AtomicBool,
 }
 
+/// An answer that somebody waits for, and that is not to be sent yet.
+#[derive(Debug)]
+pub(super) enum Reply {
+    Final(Letter),
+    Draft(Draft),
+}
+
 /// An answer, and who waits for it.
 #[derive(Debug)]
-struct Waiting {
+pub(super) struct Letter {
     answer: Box<Answer>,
-    reply: oneshot::Sender<Box<Answer>>,
+    reader: oneshot::Sender<Box<Answer>>,
+}
+
+/// A letter with a result, which is sent when it is signed and released.
+#[derive(Debug, Clone)]
+pub(super) struct Draft(Arc<Mutex<Progress>>);
+
+#[derive(Debug)]
+struct Progress {
+    /// None while it is being signed, and once it is sent.
+    letter: Option<Letter>,
+    is_signed: bool,
+    is_released: bool,
 }
 
 impl Notary {
@@ -36,17 +55,21 @@ impl Notary {
         Self(Arc::new(Desk { key, waiting: Mutex::default(), is_called: AtomicBool::new(false) }))
     }
 
-    /// Passes an answer on, or keeps it, if it is a result, until [`sign`](Self::sign) is called.
-    pub(super) fn pass_on(&self, answer: Box<Answer>, reply: oneshot::Sender<Box<Answer>>) {
-        let Body::TaskResult(_) = answer.envelope.body else {
-            // Who is gone needs none.
-            drop(reply.send(answer));
-            return;
-        };
-        self.0.waiting().push(Waiting { answer, reply });
+    /// Takes in an answer. If it is a result, it is signed after the next call of [`sign`](Self::sign).
+    pub(super) fn take(
+        &self,
+        answer: Box<Answer>,
+        reader: oneshot::Sender<Box<Answer>>,
+    ) -> Reply {
+        let letter = Letter { answer, reader };
+        let Body::TaskResult(_) = letter.answer.envelope.body else { return Reply::Final(letter) };
+        let progress = Progress { letter: Some(letter), is_signed: false, is_released: false };
+        let draft = Draft(Arc::new(Mutex::new(progress)));
+        self.0.waiting().push(draft.clone());
+        Reply::Draft(draft)
     }
 
-    /// Has all results signed that were kept, and passed on.
+    /// Has all results signed that were taken in.
     pub(super) fn sign(&self, runtime: &Handle) {
         if self.0.waiting().is_empty() || self.0.is_called.swap(true, Ordering::AcqRel) {
             return;
@@ -56,34 +79,73 @@ impl Notary {
         runtime.spawn(async move {
             // Before they are taken: who comes after that calls for somebody else.
             desk.is_called.store(false, Ordering::Release);
-            let waiting = std::mem::take(&mut *desk.waiting());
-            desk.sign_all(waiting);
+            desk.sign_all();
         });
     }
 }
 
 impl Desk {
-    fn sign_all(&self, mut waiting: Vec<Waiting>) {
+    fn sign_all(&self) {
+        let drafts = std::mem::take(&mut *self.waiting());
+        let mut letters: Vec<Option<Letter>> =
+            drafts.iter().map(|draft| draft.progress().letter.take()).collect();
         // A number that has no canonical form leaves a record unsigned: it is still told.
-        let (records, outcomes): (Vec<UnsignedRecord>, Vec<&mut Outcome>) = waiting
+        let (records, outcomes): (Vec<UnsignedRecord>, Vec<&mut Outcome>) = letters
             .iter_mut()
-            .filter_map(Waiting::outcome)
+            .filter_map(|letter| letter.as_mut()?.outcome())
             .filter_map(|outcome| Some((UnsignedRecord::of(outcome).ok()?, outcome)))
             .unzip();
         for (outcome, signature) in outcomes.into_iter().zip(sign_records(&records, &self.key)) {
             outcome.provenance.signature = Some(signature);
         }
-        for Waiting { answer, reply } in waiting {
-            drop(reply.send(answer));
+        for (draft, letter) in drafts.iter().zip(letters) {
+            let mut progress = draft.progress();
+            (progress.letter, progress.is_signed) = (letter, true);
+            progress.send_if_ready();
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<Draft>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waiting {
+impl Reply {
+    /// What it says is on disk: it may be sent.
+    pub(super) fn release(self) {
+        match self {
+            Self::Final(letter) => letter.send(),
+            Self::Draft(draft) => {
+                let mut progress = draft.progress();
+                progress.is_released = true;
+                progress.send_if_ready();
+            }
+        }
+    }
+}
+
+impl Draft {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress {
+    fn send_if_ready(&mut self) {
+        if self.is_signed && self.is_released
+            && let Some(letter) = self.letter.take()
+        {
+            letter.send();
+        }
+    }
+}
+
+impl Letter {
+    fn send(self) {
+        // Who is gone needs none.
+        drop(self.reader.send(self.answer));
+    }
+
     fn outcome(&mut self) -> Option<&mut Outcome> {
         match &mut self.answer.envelope.body {
             Body::TaskResult(outcome) => Some(outcome),
@@ -100,8 +162,19 @@ mod tests {
 
     use super::*;
 
-    /// A result that is about to be told, and how it is waited for.
+    /// A result that may be told, and how it is waited for.
     fn ask(notary: &Notary, task: &str, output: Value) -> oneshot::Receiver<Box<Answer>> {
+        let (reply, answer) = draft(notary, task, output);
+        reply.release();
+        answer
+    }
+
+    /// A result that is about to be told.
+    fn draft(
+        notary: &Notary,
+        task: &str,
+        output: Value,
+    ) -> (Reply, oneshot::Receiver<Box<Answer>>) {
         let message = json!({
             "message_id": "m", "session_id": "s", "from": "ldp:delegate:a", "payload_mode": "text",
             "timestamp": "2026-11-16T12:00:00Z",
@@ -111,10 +184,9 @@ mod tests {
             },
         });
         let envelope: Envelope = serde_json::from_value(message).unwrap();
-        let (reply, answer) = oneshot::channel();
+        let (reader, answer) = oneshot::channel();
         let told = Answer { envelope: Box::new(envelope), seal: Seal::None, is_refused: false };
-        notary.pass_on(Box::new(told), reply);
-        answer
+        (notary.take(Box::new(told), reader), answer)
     }
 
     fn outcome(answer: &Answer) -> &Outcome {
@@ -155,6 +227,18 @@ mod tests {
         let alone = alone.await.unwrap();
         assert!(signature(&alone).path.is_empty());
         assert_eq!(signer(&alone), public);
+    }
+
+    /// LD-N2: signed or not, nothing is told before it is on disk.
+    #[tokio::test]
+    async fn what_is_signed_waits_until_it_is_released() {
+        let (notary, public) = notary();
+        let (reply, mut answer) = draft(&notary, "early", json!(1));
+        notary.sign(&Handle::current());
+        tokio::task::yield_now().await;
+        assert!(poll_immediate(&mut answer).await.is_none());
+        reply.release();
+        assert_eq!(signer(&answer.await.unwrap()), public);
     }
 
     #[tokio::test]
