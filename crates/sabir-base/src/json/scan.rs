@@ -7,7 +7,7 @@ use memchr::memchr2;
 /// text, if no quote does.
 pub fn string_end(text: &[u8], start: usize) -> usize {
     let mut at = start + 1;
-    while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+    while let Some(found) = text.get(at..).and_then(quote_or_backslash) {
         at += found;
         match text[at] {
             b'"' => return at + 1,
@@ -17,6 +17,16 @@ pub fn string_end(text: &[u8], start: usize) -> usize {
     }
     text.len()
 }
+
+/// Most strings are names and words, for which looking is quicker than what is made for long ones.
+fn quote_or_backslash(text: &[u8]) -> Option<usize> {
+    let near = &text[..text.len().min(SHORT)];
+    let found = near.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+    found.or_else(|| memchr2(b'"', b'\\', &text[near.len()..]).map(|at| near.len() + at))
+}
+
+/// Bytes of a string that is short.
+const SHORT: usize = 16;
 
 /// How many objects and lists are open at once, at most.
 pub fn depth(text: &str) -> usize {
