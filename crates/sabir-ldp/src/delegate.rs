@@ -24,7 +24,7 @@ mod tasks;
 mod usage;
 mod written;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 pub use declined::Declined;
 pub use input::{Finished, Input, RequestId, TaskEvent};
@@ -58,7 +58,7 @@ pub struct Delegate {
     tasks: Tasks,
     replay: ReplayWindow,
     /// Who asked for a task that ended, while the store is asked how.
-    recalls: HashMap<RequestId, Recall>,
+    recalls: BTreeMap<RequestId, Recall>,
     outputs: VecDeque<Output>,
     /// The time that was told last. Clocks are set back: what goes out must bear the time that others
     /// have, and the replay window keeps out by itself what it has forgotten.
@@ -82,7 +82,7 @@ impl Delegate {
             sessions: Sessions::default(),
             tasks: Tasks::default(),
             replay,
-            recalls: HashMap::new(),
+            recalls: BTreeMap::new(),
             outputs: VecDeque::new(),
             now: Timestamp::default(),
         }

@@ -23,7 +23,7 @@ pub use read::MAX_DEPTH;
 use crate::id::{DelegateId, MessageId, SessionId};
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
-use crate::read::weigh;
+use crate::read::Counted;
 use crate::sign::{SignatureFault, SignedMessage};
 use crate::time::Stamp;
 
@@ -65,14 +65,28 @@ pub struct Received {
 
 type Signed = Result<Option<SignedMessage>, SignatureFault>;
 
-impl Received {
-    pub fn read(text: &str) -> Result<Self, Box<Malformed>> {
-        read::read_envelope(text)
+/// A text of which it is known how much memory it takes once it is read, and no more.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighed<'t>(Counted<'t>);
+
+impl<'t> Weighed<'t> {
+    pub fn of(text: &'t str) -> Self {
+        Self(Counted::of(text))
     }
 
-    /// About how many bytes of memory a message takes once it is read.
-    pub fn weight_of(text: &str) -> usize {
-        weigh(text)
+    /// About how many bytes.
+    pub fn bytes(self) -> usize {
+        self.0.weight()
+    }
+
+    pub fn read(self) -> Result<Received, Box<Malformed>> {
+        read::read_envelope(self.0)
+    }
+}
+
+impl Received {
+    pub fn read(text: &str) -> Result<Self, Box<Malformed>> {
+        Weighed::of(text).read()
     }
 
     /// About how many bytes of memory it takes.

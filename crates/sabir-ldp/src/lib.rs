@@ -44,7 +44,7 @@ pub use delegate::{
 pub use envelope::{
     Acceptance, Attestation, Body, Cancellation, Closing, DEFAULT_TTL_SECS, Envelope, Failure,
     Fault, Hello, MAX_DEPTH, Malformed, Manifest, MessageType, Outcome, Proposal, Received,
-    Recipient, Rejection, STATUS_QUERY, Submission, TaskState, Update,
+    Recipient, Rejection, STATUS_QUERY, Submission, TaskState, Update, Weighed,
 };
 pub use error::{ErrorCategory, LdpError, Refusal, Severity};
 pub use id::{

@@ -29,31 +29,38 @@ const VALUE_BYTES: usize = 256;
 
 /// A text that a peer sent, as JSON. Its values are counted before anything is made of them.
 pub(crate) fn read_json(text: &str) -> Result<Json<'_>, JsonError> {
-    read_counted(text, count_values(text))
+    Counted::of(text).read()
 }
 
-/// The same, and about how many bytes of memory it takes.
-pub(crate) fn read_weighed(text: &str) -> (Result<Json<'_>, JsonError>, usize) {
-    let count = count_values(text);
-    (read_counted(text, count), weight(text, count))
+/// A text whose values were counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted<'t> {
+    text: &'t str,
+    values: usize,
 }
 
-fn read_counted(text: &str, count: usize) -> Result<Json<'_>, JsonError> {
-    if count > MAX_VALUES {
-        let mut error = JsonError::new(format!("more than {MAX_VALUES} values"));
-        error.fault = JsonFault::TooLarge;
-        return Err(error);
+impl<'t> Counted<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        Self { text, values: count_values(text) }
     }
-    Json::read(text, MAX_JSON_DEPTH)
-}
 
-/// About how many bytes of memory a text takes once it is read.
-pub(crate) fn weigh(text: &str) -> usize {
-    weight(text, count_values(text))
-}
+    /// About how many bytes of memory it takes once it is read.
+    pub(crate) fn weight(self) -> usize {
+        self.text.len() + self.values.min(MAX_VALUES) * VALUE_BYTES
+    }
 
-fn weight(text: &str, count: usize) -> usize {
-    text.len() + count.min(MAX_VALUES) * VALUE_BYTES
+    pub(crate) fn text(self) -> &'t str {
+        self.text
+    }
+
+    pub(crate) fn read(self) -> Result<Json<'t>, JsonError> {
+        if self.values > MAX_VALUES {
+            let mut error = JsonError::new(format!("more than {MAX_VALUES} values"));
+            error.fault = JsonFault::TooLarge;
+            return Err(error);
+        }
+        Json::read(self.text, MAX_JSON_DEPTH)
+    }
 }
 
 /// No fewer values than there are: each but the first comes after a comma or is the first in what

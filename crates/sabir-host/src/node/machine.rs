@@ -21,7 +21,7 @@ use super::watched;
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) delegate: Delegate,
-    pub(super) waiting: HashMap<RequestId, Waiter>,
+    pub(super) waiting: BTreeMap<RequestId, Waiter>,
     /// Tasks whose streams somebody follows.
     pub(super) topics: HashMap<TaskKey, Weak<Topic>>,
     /// When somebody will wake it; it is to be woken no later than it wants.
@@ -62,7 +62,7 @@ type Skills = BTreeMap<SkillName, Arc<dyn Skill>>;
 
 impl Machine {
     pub(super) fn new(delegate: Delegate, notary: Notary) -> Self {
-        let (waiting, topics) = (HashMap::new(), HashMap::new());
+        let (waiting, topics) = (BTreeMap::new(), HashMap::new());
         let keys = Keys::of_all(&delegate);
         Self { delegate, waiting, topics, wakes_at: None, keys, notary }
     }

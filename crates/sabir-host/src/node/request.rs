@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use sabir_ldp::{
     Body, Channel, Declined, DelegateId, DelegateInput, Means, PublicKey, Received, RequestId, Seal,
-    Standing, TaskKey,
+    Standing, TaskKey, Weighed,
 };
 use sabir_store::peers::Pinning;
 use sabir_telemetry::current;
@@ -68,8 +68,9 @@ impl Core {
     ) -> Result<(Request, Option<Trail>), String> {
         // An echo writes about what it is told, beside what it is told in. Nothing was taken in yet,
         // so that who is refused for want of room can come again.
-        let room = self.room_in_time(Received::weight_of(text)).await;
-        let mut read = Received::read(text).map(|received| {
+        let weighed = Weighed::of(text);
+        let room = self.room_in_time(weighed.bytes()).await;
+        let mut read = weighed.read().map(|received| {
             let standing = self.recognise(&received, channel);
             (Box::new(received), standing)
         });

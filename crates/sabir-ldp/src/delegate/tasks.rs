@@ -1,7 +1,7 @@
 //! The tasks of a node: those that run, and those that ended and are still known by name. The table
 //! counts and finds; it refuses to know messages and results.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::answers::Asker;
 use super::claim::Claim;
@@ -176,7 +176,7 @@ pub(super) struct Tasks {
     running_total: Load,
     wakes: BTreeSet<(Timestamp, TaskKey)>,
     /// Which task a request waits for.
-    waiting: HashMap<RequestId, TaskKey>,
+    waiting: BTreeMap<RequestId, TaskKey>,
 }
 
 /// How much runs.

@@ -8,20 +8,20 @@ use super::{Envelope, Malformed, MessageType, Received, Recipient};
 use crate::id::DelegateId;
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
-use crate::read::{Fields, MAX_JSON_DEPTH, MAX_NAME_BYTES, limited_text, read_weighed, wire_serde};
+use crate::read::{Counted, Fields, MAX_JSON_DEPTH, MAX_NAME_BYTES, limited_text, wire_serde};
 use crate::sign::SignedMessage;
 
 /// How deep a message nests, itself included. Deeper than any task's input has a reason to be.
 pub const MAX_DEPTH: usize = MAX_JSON_DEPTH;
 
 /// With what it says about its signature, for which the text has to be at hand as JSON.
-pub(super) fn read_envelope(text: &str) -> Result<Received, Box<Malformed>> {
-    let (json, weight) = read_weighed(text);
-    let json = json.map_err(|error| Box::new(Malformed::new(error)))?;
+pub(super) fn read_envelope(counted: Counted<'_>) -> Result<Received, Box<Malformed>> {
+    let json = counted.read().map_err(|error| Box::new(Malformed::new(error)))?;
     let envelope = Envelope::read(json.top())
         .map_err(|error| Box::new(with_names(Malformed::new(error), json.top())))?;
     let signed = SignedMessage::read(json.top());
-    Ok(Received { envelope, text: text.to_owned(), signed, weight })
+    let (text, weight) = (counted.text().to_owned(), counted.weight());
+    Ok(Received { envelope, text, signed, weight })
 }
 
 impl Envelope {
