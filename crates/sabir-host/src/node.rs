@@ -17,6 +17,7 @@ mod machine;
 mod notary;
 mod pins;
 mod request;
+mod seeds;
 mod settings;
 pub(crate) mod skill;
 mod tick;
@@ -116,7 +117,10 @@ impl Node {
         let lasting = lasting.map(|(name, _)| name.clone()).collect();
         let settings =
             DelegateSettings { card: card.clone(), trust: trust.clone(), replay, limits, lasting };
-        let mut machine = Machine::new(Delegate::restore(settings, records, &mut moment), Notary::new(key.clone()));
+        let mut machine = Machine::new(
+            Delegate::restore(settings, records, &mut moment),
+            Notary::new(key.clone()),
+        );
         // Nothing starts before it is written down what did not end.
         let Turn { records: interrupted, effects } = machine.drain(&skills, &mut moment, None);
         let order = |effect| match effect {

@@ -20,6 +20,7 @@ use super::keys::Keys;
 use super::machine::{Effect, Machine, Turn};
 use super::notary::Notary;
 use super::pins::Pins;
+use super::seeds::Seeds;
 use super::skill::Skill;
 use super::watched;
 use super::work::{Cause, Running};
@@ -46,6 +47,7 @@ pub(super) struct Core {
     pub(super) entrance: Entrance,
     /// Of open sessions.
     pub(super) keys: Keys,
+    seeds: Seeds,
     queue: Mutex<Queue>,
     /// Told when the node fails.
     pub(super) failure: Notify,
@@ -113,6 +115,7 @@ impl Core {
             wake: Notify::new(),
             keys: parts.machine.keys(),
             entrance: Entrance::new(parts.machine),
+            seeds: Seeds::default(),
             queue: Mutex::default(),
             failure: Notify::new(),
             settled: Notify::new(),
@@ -246,9 +249,8 @@ impl Core {
 
     /// The time, and a seed that nobody can guess. Without one nothing is safe to go on.
     pub(super) fn moment(self: &Arc<Self>) -> Option<Moment> {
-        let mut seed = [0; 32];
-        match getrandom::fill(&mut seed) {
-            Ok(()) => Some(Moment::new(Timestamp::from_millis(now_ms()), seed)),
+        match self.seeds.next() {
+            Ok(seed) => Some(Moment::new(Timestamp::from_millis(now_ms()), seed)),
             Err(error) => {
                 self.fail(format!("the system gives no random numbers: {error}"));
                 None

@@ -56,11 +56,7 @@ impl Notary {
     }
 
     /// Takes in an answer. If it is a result, it is signed after the next call of [`sign`](Self::sign).
-    pub(super) fn take(
-        &self,
-        answer: Box<Answer>,
-        reader: oneshot::Sender<Box<Answer>>,
-    ) -> Reply {
+    pub(super) fn take(&self, answer: Box<Answer>, reader: oneshot::Sender<Box<Answer>>) -> Reply {
         let letter = Letter { answer, reader };
         let Body::TaskResult(_) = letter.answer.envelope.body else { return Reply::Final(letter) };
         let progress = Progress { letter: Some(letter), is_signed: false, is_released: false };
@@ -132,7 +128,8 @@ impl Draft {
 
 impl Progress {
     fn send_if_ready(&mut self) {
-        if self.is_signed && self.is_released
+        if self.is_signed
+            && self.is_released
             && let Some(letter) = self.letter.take()
         {
             letter.send();

@@ -4,8 +4,8 @@
 use std::sync::{Arc, PoisonError};
 
 use sabir_ldp::{
-    Body, Channel, Declined, DelegateId, DelegateInput, Means, PublicKey, Received, RequestId, Seal,
-    Standing, TaskKey, Weighed,
+    Body, Channel, Declined, DelegateId, DelegateInput, Means, PublicKey, Received, RequestId,
+    Seal, Standing, TaskKey, Weighed,
 };
 use sabir_store::peers::Pinning;
 use sabir_telemetry::current;
