@@ -31,9 +31,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser, ValueExt as _};
+use mimalloc::MiMalloc;
 
 use crate::corpus::Corpus;
 use crate::report::{More, Report};
+
+/// What the program has, for us and for our peers.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 const HELP: &str = "\
 Measures Sabir beside its peers and prints a table.

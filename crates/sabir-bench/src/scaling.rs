@@ -66,14 +66,14 @@ const fn llmx(name: &'static str, text: fn(&Corpus, usize) -> String) -> Shape {
     Shape { name, parse, text }
 }
 
-/// Measures in a process of its own, where memory costs the same at every size. glibc keeps small
-/// blocks and gives large ones back, and small texts stay in the processor's caches where large ones
-/// do not: either would make some doubling look worse than it is. So in that process every block is
-/// fresh, and the caches are filled with something else before each measurement.
+/// Measures in a process of its own, where memory costs the same at every size. An allocator keeps what
+/// was freed for the next one, and small texts stay in the processor's caches where large ones do not:
+/// either would make some doubling look worse than it is. So in that process every large block is fresh,
+/// and the caches are filled with something else before each measurement.
 pub(crate) fn measure(effort: Effort) -> anyhow::Result<Vec<Scaling>> {
     let output = Command::new(std::env::current_exe()?)
         .args(["--scaling", if effort == Effort::Quick { "quick" } else { "full" }])
-        .env("MALLOC_MMAP_THRESHOLD_", "65536")
+        .envs([("MIMALLOC_PURGE_DELAY", "0"), ("MIMALLOC_DISALLOW_ARENA_ALLOC", "1")])
         .output()
         .context("cannot start the measuring process")?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

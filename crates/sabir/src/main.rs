@@ -44,6 +44,13 @@ mod tongue;
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+
+/// A message is read by one thread, written down by a second and answered by a third: what one made is
+/// freed by another, for which the allocators of most systems have the two wait for each other.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     // Before anything else: a helper must not have started a thread.
