@@ -6,6 +6,7 @@ mod load;
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -92,17 +93,27 @@ impl Kind {
     }
 }
 
-/// Everything, or one kind alone, so that a profile shows nothing else. The journal lies beside the
+/// What is measured, if not everything as usual.
+#[derive(Default)]
+pub(crate) struct Wishes {
+    /// One kind alone, so that a profile shows nothing else.
+    pub(crate) only: Option<Kind>,
+    /// How many callers ask at once.
+    pub(crate) connections: Option<NonZeroUsize>,
+}
+
+/// The journal lies beside the
 /// report: the folder for temporary files is often in memory.
 pub(crate) fn measure(
     beside: &Path,
     effort: Effort,
-    only: Option<Kind>,
+    Wishes { only, connections }: Wishes,
 ) -> anyhow::Result<Delegates> {
-    let (connections, each, rounds, count) = match effort {
+    let (usual, each, rounds, count) = match effort {
         Effort::Quick => (2, 5, 1, 10),
         Effort::Full => (64, 400, 5, 10_000),
     };
+    let connections = connections.map_or(usual, NonZeroUsize::get);
     let folder = beside.parent().filter(|it| it.is_dir()).unwrap_or(Path::new("."));
     let home = || tempfile::tempdir_in(folder).context("cannot make a folder for the node");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -45,7 +45,7 @@ Measures Sabir beside its peers and prints a table.
 
 Usage: sabir-bench [--quick] [--json FILE]
        sabir-bench streams|journal|sessions|capture|library|citations|routing [--quick] [--json FILE]
-       sabir-bench delegates [--only KIND] [--quick] [--json FILE]
+       sabir-bench delegates [--only KIND] [--connections N] [--quick] [--json FILE]
        sabir-bench node [--seconds N] [--program FILE] [--quick] [--json FILE]
        sabir-bench tokens [--check] [--json FILE]
 
@@ -62,6 +62,7 @@ Usage: sabir-bench [--quick] [--json FILE]
   delegates    measures tasks that a node does for many callers, and 10,000 open sessions
     --only KIND      one kind of round trip and nothing else, to be looked at with a profiler:
                      \"bare echo\", \"session key\" or \"Ed25519\"
+    --connections N  how many callers ask at once [default: 64]
   node         puts a node under load for a minute, which all others leave out, and fails when an
                event is lost, an answer is an error, or memory grows
     --seconds N      for how long
@@ -98,7 +99,11 @@ fn run() -> anyhow::Result<()> {
             Arg::Long("seconds") => wishes.node.seconds = Some(parser.value()?.parse()?),
             Arg::Long("program") => wishes.node.program = Some(PathBuf::from(parser.value()?)),
             Arg::Long("only") => {
-                wishes.only = Some(delegates::Kind::named(&parser.value()?.string()?)?);
+                let kind = delegates::Kind::named(&parser.value()?.string()?)?;
+                wishes.delegates.only = Some(kind);
+            }
+            Arg::Long("connections") => {
+                wishes.delegates.connections = Some(parser.value()?.parse()?);
             }
             Arg::Long("help") | Arg::Short('h') => {
                 print!("{HELP}");
@@ -130,7 +135,7 @@ fn run() -> anyhow::Result<()> {
 #[derive(Default)]
 struct Wishes {
     node: node::Wishes,
-    only: Option<delegates::Kind>,
+    delegates: delegates::Wishes,
 }
 
 /// What can be measured alone.
@@ -197,7 +202,7 @@ impl Part {
                 (routing.table(), serde_json::to_value(&routing)?)
             }
             Self::Delegates => {
-                let delegates = delegates::measure(beside, effort, wishes.only)?;
+                let delegates = delegates::measure(beside, effort, wishes.delegates)?;
                 (delegates.table(), serde_json::to_value(&delegates)?)
             }
             Self::Node => {
@@ -231,7 +236,7 @@ fn run_all(json: &Path, effort: Effort) -> anyhow::Result<()> {
         library: library::measure(json, effort)?,
         citations: citations::measure(effort)?,
         routing: routing::measure(effort)?,
-        delegates: delegates::measure(json, effort, None)?,
+        delegates: delegates::measure(json, effort, delegates::Wishes::default())?,
     };
     let journal = journal::measure(&corpus, json, effort)?;
     let report = Report::new(&cases, &corpus, &times, &counts, &scaling, &journal);
