@@ -18,5 +18,5 @@ pub(crate) use behind::PeerTables;
 pub(crate) use check::PeerCheck;
 pub use entry::PeerEntry;
 pub use lookup::PeerRefusal;
-pub(crate) use mark::mark;
+pub(crate) use mark::{Known, mark};
 pub(crate) use tasks::RECORDS;

@@ -1,5 +1,6 @@
 //! Reading, beside the owner or without one. Takes no lock and makes neither a home nor a database.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Hash, Link, entry_hash};
 use crate::connection::{genesis, open_reader};
+use crate::delegate::Known;
 use crate::entry::{Entry, Kind, Parent, SessionId};
 use crate::error::{StoreError, Tampered};
 use crate::journal::{Broken, COLUMNS, Columns, Head, UNREADABLE, head_at, to_sql};
@@ -18,6 +20,8 @@ use crate::{home, tables, verify};
 pub struct Reader {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
+    /// Of the delegate's records, what its tables did not know of when somebody looked last.
+    pub(crate) tail: RefCell<Known>,
 }
 
 /// A line in a list of sessions.
@@ -97,7 +101,7 @@ impl Reader {
         let path = home::database_path(home);
         let connection = open_reader(&path)?;
         tables::check_readable(&connection, &path)?;
-        Ok(Self { connection, path })
+        Ok(Self { connection, path, tail: RefCell::default() })
     }
 
     /// # Errors

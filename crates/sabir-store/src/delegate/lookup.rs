@@ -8,7 +8,7 @@ use sabir_ldp::{
     DelegateId, Record, Refused, TaskEnded, TaskId, TaskKey, TaskStarted, TaskUpdated, read_records,
 };
 
-use super::mark::Tail;
+use super::mark::{Placed, Tail};
 use super::names;
 use super::tasks::{Place, Running};
 use crate::chain::Hash;
@@ -197,8 +197,11 @@ impl Reader {
             if !tables::has_delegate(&snapshot)? {
                 return Ok(T::default());
             }
-            let (genesis, tail) = (genesis(&snapshot)?, Tail::default());
-            read(&Rows { connection: &snapshot, genesis, reader: self, tail })
+            let (genesis, tail) = (genesis(&snapshot)?, Tail::after(self.tail.take()));
+            let rows = Rows { connection: &snapshot, genesis, reader: self, tail };
+            let found = read(&rows);
+            self.tail.replace(rows.tail.known());
+            found
         };
         look().map_err(|broken: Broken| broken.at(&self.path))
     }
@@ -214,7 +217,7 @@ pub(super) struct Rows<'a> {
 
 impl Rows<'_> {
     /// The records that the tables do not know of.
-    pub(super) fn tail(&self) -> Result<&[(u64, u16, Record)], Broken> {
+    pub(super) fn tail(&self) -> Result<&[Placed], Broken> {
         self.tail.records(self.connection, self.genesis)
     }
 
@@ -261,7 +264,7 @@ impl Rows<'_> {
             return Ok(Some(running.place));
         }
         let Some(num) = names::find(self.connection, key)? else {
-            let began = |(seq, index, record): &(u64, u16, Record)| match record {
+            let began = |(seq, index, record): &Placed| match record {
                 Record::Started(started) if started.key == *key => Some(Place::new(*seq, *index)),
                 _ => None,
             };

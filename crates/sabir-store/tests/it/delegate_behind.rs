@@ -1,5 +1,6 @@
 //! Tables that follow the journal late: when they do, and that nobody sees a difference.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -58,6 +59,35 @@ fn tables_follow_what_is_long() {
     node.store.append_and_wait(batch("s", 66, vec![item("short")])).unwrap();
     assert_eq!(known(home.path()), (68, 0));
     node.store.reader().unwrap().verify().unwrap();
+}
+
+/// QP-J21: who looks again and again finds each task, wherever the tables are by then.
+#[test]
+fn a_reader_that_stays_follows_the_tables() {
+    let home = home();
+    let mut node = Node::with_tables(home.path(), Tables::Behind);
+    let made = node.finished();
+    let reader = node.store.reader().unwrap();
+    let finds = |name: &str| reader.peer_task_ended(&key(name)).unwrap().is_some();
+    let mut marks = BTreeSet::new();
+    node.store.append_and_wait(batch("s", 1, vec![facts()])).unwrap();
+    for number in 0..1200 {
+        let name = format!("a-{number}");
+        assert!(!finds(&name), "{name}");
+        finish_many(&node.store, &made, [name.clone()].into_iter());
+        // Until that is on disk.
+        node.store.append_and_wait(batch("s", 2, vec![item("another")])).unwrap();
+        assert!(finds(&name), "{name}");
+        let earlier = format!("a-{}", number / 2);
+        assert!(finds(&earlier), "{earlier}");
+        marks.insert(known(home.path()).0);
+    }
+    assert!(marks.len() > 2, "{marks:?}");
+    // Made anew, the tables are at the end, and go on from there.
+    drop((reader, node));
+    let reader = self::reader(home.path());
+    assert!(reader.peer_task_ended(&key("a-1199")).unwrap().is_some());
+    assert!(reader.peer_task_ended(&key("a-1200")).unwrap().is_none());
 }
 
 /// QP-J10: in a store that is used by few, the tables say what the journal says.
