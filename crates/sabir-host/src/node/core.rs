@@ -199,7 +199,9 @@ impl Core {
         }
         let mut queue = self.queue();
         if records.is_empty() {
-            if queue.written == queue.appended {
+            if self.has_failed() {
+                // What they follow may be lost.
+            } else if queue.written == queue.appended {
                 drop(queue);
                 self.perform(effects);
             } else if !effects.is_empty() {
@@ -266,6 +268,10 @@ impl Core {
         })
     }
 
+    fn has_failed(&self) -> bool {
+        matches!(self.closed.get(), Some(Closed::Failed(_)))
+    }
+
     /// Stops everything: what cannot be written down is not done.
     fn fail(self: &Arc<Self>, why: String) {
         if self.closed.set(Closed::Failed(why)).is_err() {
@@ -317,7 +323,12 @@ impl Core {
     ) {
         match result {
             Ok(_) => self.perform(effects),
-            Err(error) => self.fail(error.to_string()),
+            Err(error) => {
+                self.fail(error.to_string());
+                // Results of it are not released, and are kept for their signature alone.
+                drop(effects);
+                self.notary.sign(&self.runtime);
+            }
         }
         drop(room);
         loop {
@@ -332,7 +343,7 @@ impl Core {
                 }
                 queue.after.pop_front().map(|(_, effects)| effects).unwrap_or_default()
             };
-            if !matches!(self.closed.get(), Some(Closed::Failed(_))) {
+            if !self.has_failed() {
                 self.perform(effects);
             }
         }

@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -101,8 +102,14 @@ impl Core {
                 return;
             }
             machine.wait(request, waiter);
-            let turn = machine.take(input, &self.skills, &mut moment);
-            self.commit(machine, turn, Some(room), moment.now());
+            let told = catch_unwind(AssertUnwindSafe(|| {
+                let turn = machine.take(input, &self.skills, &mut moment);
+                self.commit(machine, turn, Some(room), moment.now());
+            }));
+            // Whoever is with the machine came for something else: a panic is the message's alone.
+            if told.is_err() {
+                machine.waiting.remove(&request);
+            }
         }
     }
 }

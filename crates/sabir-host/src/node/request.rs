@@ -266,8 +266,8 @@ mod tests {
 
     use futures_util::future::{BoxFuture, FutureExt as _};
     use sabir_ldp::{
-        Finished, Origin, SignaturePolicy, SigningKey, SkillName, TaskOrder, Timestamp, Trust,
-        TrustDomain,
+        Finished, Origin, Record, SignaturePolicy, SigningKey, SkillName, TaskOrder, Timestamp,
+        Trust, TrustDomain,
     };
     use sabir_store::Store;
     use sabir_store::peers::Peers;
@@ -276,6 +276,7 @@ mod tests {
     use tokio::sync::Notify;
 
     use super::super::core::Closed;
+    use super::super::machine::{Effect, Turn};
     use super::*;
     use crate::clock::now_ms;
     use crate::{Broken, News, Node, NodeSettings, Skill};
@@ -368,14 +369,8 @@ mod tests {
         assert_eq!(answer["body"]["type"], "TASK_UPDATE");
     }
 
-    /// LD-N6: what is full for others is full for the node.
-    #[tokio::test]
-    async fn a_node_fails_when_somebody_else_cannot_write_in_its_journal() {
-        let home = tempfile::tempdir().unwrap();
-        let options = sabir_store::Options { max_bytes: Some(400_000), ..Default::default() };
-        let store = Store::open_with(home.path(), &options).unwrap();
-        let (node, _) = node_over(store.clone(), &home, Duration::from_secs(25)).await;
-        assert_eq!(node.counts().condition, crate::Condition::Serving);
+    /// Somebody else fills a journal, and hears that it is full.
+    async fn fill(store: Store) -> String {
         let facts = sabir_store::SessionFacts {
             cwd: "/".to_owned(),
             model: "m".repeat(500_000),
@@ -386,7 +381,50 @@ mod tests {
         let session_id = sabir_store::SessionId::new("another");
         let batch = sabir_store::Batch { session_id, at_ms: 1, entries };
         let full = tokio::task::spawn_blocking(move || store.append_and_wait(batch)).await.unwrap();
-        assert_eq!(node.failure().await, full.unwrap_err().to_string());
+        full.unwrap_err().to_string()
+    }
+
+    fn small_store(home: &TempDir) -> Store {
+        let options = sabir_store::Options { max_bytes: Some(400_000), ..Default::default() };
+        Store::open_with(home.path(), &options).unwrap()
+    }
+
+    /// LD-N6: what is full for others is full for the node.
+    #[tokio::test]
+    async fn a_node_fails_when_somebody_else_cannot_write_in_its_journal() {
+        let home = tempfile::tempdir().unwrap();
+        let store = small_store(&home);
+        let (node, _) = node_over(store.clone(), &home, Duration::from_secs(25)).await;
+        assert_eq!(node.counts().condition, crate::Condition::Serving);
+        let why = fill(store).await;
+        assert_eq!(node.failure().await, why);
+    }
+
+    /// LD-N6: who waits for a result that cannot be written does not wait for its signature.
+    #[tokio::test]
+    async fn a_result_that_is_lost_is_waited_for_by_nobody() {
+        let home = tempfile::tempdir().unwrap();
+        let store = small_store(&home);
+        let (node, _) = node_over(store.clone(), &home, Duration::from_secs(25)).await;
+        let result = message(
+            "m-1",
+            json!({
+                "type": "TASK_RESULT", "task_id": "t", "output": 1,
+                "provenance": { "produced_by": "ldp:delegate:harbor", "payload_mode_used": "text" },
+            }),
+        );
+        let envelope = Box::new(Received::read(&result).unwrap().envelope);
+        let (reader, answer) = oneshot::channel();
+        let told = Answer { envelope, seal: Seal::None, is_refused: false };
+        fill(store).await;
+        node.failure().await;
+        {
+            let mut machine = node.0.machine();
+            let effects = vec![Effect::Reply(node.0.notary.take(Box::new(told), reader))];
+            let turn = Turn { records: vec![Record::Forgot], effects };
+            node.0.commit(&mut machine, turn, None, Timestamp::from_millis(now_ms()));
+        }
+        assert!(answer.await.is_err());
     }
 
     /// LD-N6: not even one that was on its way in when the node ended.
