@@ -283,11 +283,16 @@ mod tests {
 
     const LOOPBACK: Channel = Channel { origin: Origin::Loopback, credential: None };
 
-    /// Is done when it is told so.
+    /// Is done when it is told so, and breaks over one task.
     #[derive(Debug, Default)]
     struct Waits(Arc<Notify>);
 
     impl Skill for Waits {
+        fn at_once(&self, order: &TaskOrder) -> Option<Finished> {
+            assert_ne!(order.key.id.as_str(), "breaks");
+            None
+        }
+
         fn run(&self, _: TaskOrder, _: News) -> BoxFuture<'static, Result<Finished, Broken>> {
             let told = Arc::clone(&self.0);
             async move {
@@ -440,6 +445,20 @@ mod tests {
         node.0.bring(Arrival { request, input: DelegateInput::Tick, waiter, room });
         assert!(answer.await.is_err());
         assert_eq!(node.0.machine().waiting.len(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_panic_over_a_message_is_that_messages_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let (node, done) = node(&home, Duration::from_secs(25)).await;
+        ask(&node, &propose()).await;
+        let body =
+            json!({ "type": "TASK_SUBMIT", "task_id": "breaks", "skill": "wait", "input": 1 });
+        let refused = ask(&node, &message("m-2", body)).await;
+        assert_eq!(refused["error"]["code"], "NODE_UNAVAILABLE");
+        assert_eq!(node.0.machine().waiting.len(), 0);
+        done.notify_one();
+        assert_eq!(ask(&node, &submit("m-3")).await["type"], "TASK_RESULT");
     }
 
     #[tokio::test]
