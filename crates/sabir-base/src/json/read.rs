@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::scan::string_end;
+use super::scan::plain_string;
 use super::value::span_of;
 use super::{JsonError, JsonFault, JsonKind, JsonValue};
 use crate::Span;
@@ -20,6 +20,12 @@ const TYPICAL_BYTES: usize = 24;
 /// Values that there is room for from the start: those of a message.
 const MOST_LIKELY: usize = 64;
 
+/// Arrays and objects within each other that there is room for from the start.
+const LIKELY_DEPTH: usize = 8;
+
+/// Keys of an object that are few enough to compare each with each.
+const FEW_KEYS: usize = 16;
+
 /// A JSON text whose values can be looked at.
 #[derive(Debug)]
 pub struct Json<'t> {
@@ -31,6 +37,8 @@ pub struct Json<'t> {
 #[derive(Debug)]
 pub(super) struct Item<'t> {
     pub(super) kind: JsonKind,
+    /// Whether it is written without a backslash; of arrays and objects it says nothing.
+    pub(super) is_plain: bool,
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) parent: Option<usize>,
@@ -75,8 +83,7 @@ impl<'t> Json<'t> {
     /// Walks valid JSON: what is not checked here was checked before.
     fn walk(&mut self, max_depth: usize) -> Result<(), JsonError> {
         let bytes = self.text.as_bytes();
-        // The open arrays and objects, each with its last child and its number of children.
-        let mut open: Vec<(usize, Option<usize>, usize)> = Vec::new();
+        let mut open: Vec<Open> = Vec::with_capacity(LIKELY_DEPTH.min(max_depth));
         let mut key: Option<Cow<'t, str>> = None;
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
@@ -91,9 +98,11 @@ impl<'t> Json<'t> {
                 b'-' | b'0'..=b'9' => JsonKind::Number,
                 b'}' | b']' => {
                     at += 1;
-                    if let Some((id, ..)) = open.pop() {
+                    if let Some(Open { id, count, is_object, .. }) = open.pop() {
                         self.items[id].end = at;
-                        self.refuse_duplicate_keys(id)?;
+                        if is_object {
+                            self.refuse_duplicate_keys(id, count)?;
+                        }
                     }
                     continue;
                 }
@@ -102,43 +111,41 @@ impl<'t> Json<'t> {
                     continue;
                 }
             };
-            at = match kind {
-                JsonKind::Object | JsonKind::Array => start + 1,
-                JsonKind::String => string_end(bytes, start),
-                _ => scalar_end(bytes, start),
-            };
-            let (parent, last, count) = match open.last() {
-                Some(&(id, last, count)) => (Some(id), last, count),
-                None => (None, None, 0),
-            };
-            let in_object = parent.is_some_and(|id| self.items[id].kind == JsonKind::Object);
-            if in_object && key.is_none() {
-                key = Some(self.unescape(start, at, parent)?);
-                continue;
-            }
-            let place = match (key.take(), parent) {
-                (Some(key), _) => Place::Key(key),
-                (None, Some(_)) => Place::Index(count),
-                (None, None) => Place::Top,
+            let is_plain;
+            (at, is_plain) = match kind {
+                JsonKind::Object | JsonKind::Array => (start + 1, true),
+                JsonKind::String => plain_string(bytes, start),
+                _ => (scalar_end(bytes, start), true),
             };
             let id = self.items.len();
+            let (parent, place) = match open.last_mut() {
+                None => (None, Place::Top),
+                Some(holder) => {
+                    let place = match key.take() {
+                        Some(key) => Place::Key(key),
+                        None if holder.is_object => {
+                            key = Some(self.unescape(start, at, is_plain, Some(holder.id))?);
+                            continue;
+                        }
+                        None => Place::Index(holder.count),
+                    };
+                    match holder.last.replace(id) {
+                        Some(last) => self.items[last].next = Some(id),
+                        None => self.items[holder.id].first = Some(id),
+                    }
+                    holder.count += 1;
+                    (Some(holder.id), place)
+                }
+            };
             let (first, next) = (None, None);
-            self.items.push(Item { kind, start, end: at, parent, first, next, place });
-            match (last, parent) {
-                (Some(last), _) => self.items[last].next = Some(id),
-                (None, Some(parent)) => self.items[parent].first = Some(id),
-                (None, None) => {}
-            }
-            if let Some((_, last, count)) = open.last_mut() {
-                *last = Some(id);
-                *count += 1;
-            }
+            self.items.push(Item { kind, is_plain, start, end: at, parent, first, next, place });
             if matches!(kind, JsonKind::Object | JsonKind::Array) {
                 if open.len() == max_depth {
                     let message = format!("deeper than {max_depth} levels of JSON");
                     return Err(self.value(id).error(message).fault(JsonFault::TooDeep));
                 }
-                open.push((id, None, 0));
+                let is_object = kind == JsonKind::Object;
+                open.push(Open { id, is_object, last: None, count: 0 });
             }
         }
         Ok(())
@@ -148,15 +155,17 @@ impl<'t> Json<'t> {
         JsonValue { json: self, id }
     }
 
-    /// The string literal at `start..end`, which stands in or under `holder`.
+    /// The string literal at `start..end`, which stands in or under `holder`. It is plain if it has no
+    /// backslash.
     pub(super) fn unescape(
         &self,
         start: usize,
         end: usize,
+        is_plain: bool,
         holder: Option<usize>,
     ) -> Result<Cow<'t, str>, JsonError> {
         let literal = &self.text[start..end];
-        if !literal.contains('\\') {
+        if is_plain {
             return Ok(Cow::Borrowed(&literal[1..literal.len() - 1]));
         }
         serde_json::from_str::<String>(literal).map(Cow::Owned).map_err(|_| {
@@ -166,7 +175,10 @@ impl<'t> Json<'t> {
         })
     }
 
-    fn refuse_duplicate_keys(&self, id: usize) -> Result<(), JsonError> {
+    fn refuse_duplicate_keys(&self, id: usize, count: usize) -> Result<(), JsonError> {
+        if count <= FEW_KEYS && !self.has_duplicate_of_few(id, count) {
+            return Ok(());
+        }
         let mut keys: Vec<(&str, usize)> =
             self.value(id).fields().map(|(key, value)| (key, value.id)).collect();
         // Ids tell the first from the second, and sorting keeps an object of many keys quick.
@@ -180,6 +192,26 @@ impl<'t> Json<'t> {
             _ => Ok(()),
         }
     }
+
+    /// Whether two of so many keys, which are few, are the same.
+    fn has_duplicate_of_few(&self, id: usize, count: usize) -> bool {
+        let mut keys = [""; FEW_KEYS];
+        for (slot, (key, _)) in keys.iter_mut().zip(self.value(id).fields()) {
+            *slot = key;
+        }
+        let keys = &keys[..count];
+        keys.iter().enumerate().any(|(index, key)| keys[..index].contains(key))
+    }
+}
+
+/// An array or object whose end has not come.
+struct Open {
+    id: usize,
+    is_object: bool,
+    /// The last of its children.
+    last: Option<usize>,
+    /// How many it has.
+    count: usize,
 }
 
 /// The character before which `serde_json` gave up. It counts lines from one, and columns in bytes,
@@ -242,6 +274,15 @@ mod tests {
         check_error(r#"[{"a":1,"b":2,"a":3}]"#, r#"at /0/a: the key "a" stands twice"#);
         check_error(r#"{"a":1,"\u0061":3}"#, r#"at /a: the key "a" stands twice"#);
         assert!(Json::read(r#"{"a":{"a":1},"A":2}"#, 3).is_ok());
+        // Of several the first in the order of keys is named, however many there are.
+        for count in [4, FEW_KEYS - 2, FEW_KEYS - 1, FEW_KEYS, FEW_KEYS + 1, 100] {
+            let keys: Vec<String> = (0..count).map(|it| format!("\"k{it:03}\":0")).collect();
+            let text = format!("{{{}}}", keys.join(","));
+            assert!(Json::read(&text, 1).is_ok(), "{text}");
+            let again = format!("{{{},\"k003\":1,\"k002\":2}}", keys.join(","));
+            check_error(&again, r#"at /k002: the key "k002" stands twice"#);
+            assert_eq!(&again[Json::read(&again, 1).unwrap_err().span.range()], "2");
+        }
     }
 
     #[test]

@@ -6,27 +6,50 @@ use memchr::memchr2;
 /// The index after the quote that ends the string whose first quote stands at `start`; the end of the
 /// text, if no quote does.
 pub fn string_end(text: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
+    plain_string(text, start).0
+}
+
+/// The same, and whether the string stands there as it is meant, without a backslash.
+pub(super) fn plain_string(text: &[u8], start: usize) -> (usize, bool) {
+    let (mut at, mut is_plain) = (start + 1, true);
     while let Some(found) = text.get(at..).and_then(quote_or_backslash) {
         at += found;
         match text[at] {
-            b'"' => return at + 1,
+            b'"' => return (at + 1, is_plain),
             // Whatever a backslash stands before ends nothing.
-            _ => at += 2,
+            _ => (at, is_plain) = (at + 2, false),
         }
     }
-    text.len()
+    (text.len(), is_plain)
 }
 
-/// Most strings are names and words, for which looking is quicker than what is made for long ones.
+/// Most strings are names and words, for which looking at eight bytes together is quicker than what is
+/// made for long ones.
 fn quote_or_backslash(text: &[u8]) -> Option<usize> {
-    let near = &text[..text.len().min(SHORT)];
-    let found = near.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-    found.or_else(|| memchr2(b'"', b'\\', &text[near.len()..]).map(|at| near.len() + at))
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    // The lowest bit that is set belongs to the first such byte, if there is one.
+    let marked = |word: u64, byte: u8| {
+        let others = word ^ (ONES * u64::from(byte));
+        others.wrapping_sub(ONES) & !others & HIGH
+    };
+    let (words, rest) = text[..text.len().min(SHORT)].as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = marked(word, b'"') | marked(word, b'\\');
+        if found != 0 {
+            return Some(index * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    if text.len() < SHORT {
+        let found = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+        return found.map(|at| words.len() * 8 + at);
+    }
+    memchr2(b'"', b'\\', &text[SHORT..]).map(|at| SHORT + at)
 }
 
 /// Bytes of a string that is short.
-const SHORT: usize = 16;
+const SHORT: usize = 40;
 
 /// How many objects and lists are open at once, at most.
 pub fn depth(text: &str) -> usize {
@@ -66,6 +89,28 @@ mod tests {
         }
         assert_eq!(string_end(br#"["a"]"#, 1), 4);
         assert_eq!(string_end(b"", 7), 0);
+    }
+
+    /// Whatever stands around it, and on whichever side of a border it is.
+    #[test]
+    fn a_quote_and_a_backslash_are_found_at_every_place() {
+        let near = [b' ', b'!', b'#', b'[', b']', 0x5d, 0x7f, 0xa2, 0xdc, 0xff, 0];
+        for length in 0..100 {
+            for around in near {
+                let mut text = vec![b'"'];
+                text.resize(length + 1, around);
+                assert_eq!(plain_string(&text, 0), (length + 1, true));
+                text.push(b'"');
+                // Neither what comes after it is looked at, nor how much of that there is.
+                for _ in 0..20 {
+                    assert_eq!(plain_string(&text, 0), (length + 2, true), "{text:?}");
+                    text.push(around);
+                }
+                text.insert(length + 1, b'\\');
+                text.push(b'"');
+                assert_eq!(plain_string(&text, 0), (text.len(), false), "{text:?}");
+            }
+        }
     }
 
     #[test]

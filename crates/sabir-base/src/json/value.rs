@@ -56,7 +56,8 @@ impl<'a> JsonValue<'a> {
     /// The string that this value means; an error if it is none.
     pub fn string(self) -> Result<Cow<'a, str>, JsonError> {
         self.expect_kind(JsonKind::String)?;
-        self.json.unescape(self.item().start, self.item().end, Some(self.id))
+        let Item { start, end, is_plain, .. } = *self.item();
+        self.json.unescape(start, end, is_plain, Some(self.id))
     }
 
     /// The elements of an array, or the values of an object, in order. Others have none.
