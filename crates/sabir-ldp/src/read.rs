@@ -1,6 +1,7 @@
 //! How the objects of the wire are read: null is absent, unknown keys are passed over, known keys
 //! have their type and their bounds. It knows no message.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use sabir_base::json::{
@@ -160,7 +161,7 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn hex<const N: usize>(self, key: &str) -> Result<Option<HexBytes<N>>, JsonError> {
         self.read(key, |value| {
-            HexBytes::from_hex(&limited_text(value, MAX_NAME_BYTES)?)
+            HexBytes::from_hex(&limited(value, MAX_NAME_BYTES)?)
                 .ok_or_else(|| value.error(format!("expected {} hex digits", 2 * N)))
         })
     }
@@ -171,7 +172,7 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn mode(self, key: &str) -> Result<Option<PayloadMode>, JsonError> {
         self.read(key, |value| {
-            let name = limited_text(value, MAX_NAME_BYTES)?;
+            let name = limited(value, MAX_NAME_BYTES)?;
             PayloadMode::from_wire(&name)
                 .ok_or_else(|| value.error(format!("unknown payload mode {}", quoted(&name))))
         })
@@ -208,24 +209,29 @@ pub(crate) fn list<'a, T>(
 pub(crate) fn mode_list(
     value: JsonValue<'_>,
 ) -> Result<(Vec<PayloadMode>, Vec<String>), JsonError> {
-    let names = list(value, MAX_ENTRIES, |name| limited_text(name, MAX_NAME_BYTES))?;
+    let names = list(value, MAX_ENTRIES, |name| limited(name, MAX_NAME_BYTES))?;
     let (mut modes, mut unknown) = (Vec::new(), Vec::new());
     for name in names {
         match PayloadMode::from_wire(&name) {
             Some(mode) if modes.contains(&mode) => {}
             Some(mode) => modes.push(mode),
-            None => unknown.push(name),
+            None => unknown.push(name.into_owned()),
         }
     }
     Ok((modes, unknown))
 }
 
 pub(crate) fn limited_text(value: JsonValue<'_>, most: usize) -> Result<String, JsonError> {
+    limited(value, most).map(Cow::into_owned)
+}
+
+/// The same where the text is only looked at, or kept in another form.
+pub(crate) fn limited(value: JsonValue<'_>, most: usize) -> Result<Cow<'_, str>, JsonError> {
     let text = value.string()?;
     if text.len() > most {
         return Err(value.error(format!("expected at most {most} bytes, found {}", text.len())));
     }
-    Ok(text.into_owned())
+    Ok(text)
 }
 
 pub(crate) fn id<T: FromStr<Err = IdError>>(value: JsonValue<'_>) -> Result<T, JsonError> {
@@ -263,6 +269,12 @@ pub(crate) fn number(value: JsonValue<'_>) -> Result<f64, JsonError> {
 
 /// A value that is kept as it is. Its depth was bounded when the text was read.
 pub(crate) fn free_json(value: JsonValue<'_>) -> Result<Value, JsonError> {
+    // Many inputs are a text alone. One that cannot be read is refused in the words below.
+    if value.kind() == JsonKind::String
+        && let Ok(text) = value.string()
+    {
+        return Ok(Value::String(text.into_owned()));
+    }
     if let Some(number) = value.within().find(|it| is_long(*it)) {
         // It would be kept as the nearest float, which is another number.
         let digits = clip(number.text(), 60);

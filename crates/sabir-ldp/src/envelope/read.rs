@@ -8,7 +8,7 @@ use super::{Envelope, Malformed, MessageType, Received, Recipient};
 use crate::id::DelegateId;
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
-use crate::read::{Counted, Fields, MAX_JSON_DEPTH, MAX_NAME_BYTES, limited_text, wire_serde};
+use crate::read::{Counted, Fields, MAX_JSON_DEPTH, MAX_NAME_BYTES, limited, wire_serde};
 use crate::sign::SignedMessage;
 
 /// How deep a message nests, itself included. Deeper than any task's input has a reason to be.
@@ -45,14 +45,14 @@ impl Envelope {
 
 impl Recipient {
     fn read(value: JsonValue<'_>) -> Result<Self, JsonError> {
-        let text = limited_text(value, MAX_NAME_BYTES)?;
+        let text = limited(value, MAX_NAME_BYTES)?;
         if text.is_empty() {
             return Ok(Self::Unnamed);
         }
         if text.contains("://") {
             return match text.chars().any(char::is_control) {
                 true => Err(value.error("an address has no control characters")),
-                false => Ok(Self::Address(text)),
+                false => Ok(Self::Address(text.into_owned())),
             };
         }
         DelegateId::new(text).map(Self::Delegate).map_err(|error| value.error(error.to_string()))

@@ -14,14 +14,12 @@ use crate::error::{LdpError, Refusal};
 use crate::id::DelegateId;
 use crate::mode::PayloadMode;
 use crate::provenance::Provenance;
-use crate::read::{
-    Fields, MAX_ENTRIES, free_json, id, limited_text, list, number, quoted, wire_serde,
-};
+use crate::read::{Fields, MAX_ENTRIES, free_json, id, limited, list, number, quoted, wire_serde};
 
 pub(super) fn read_body(value: JsonValue<'_>) -> Result<Body, JsonError> {
     let fields = Fields::of(value)?;
     let kind = fields.required("type")?;
-    let name = limited_text(kind, crate::read::MAX_NAME_BYTES)?;
+    let name = limited(kind, crate::read::MAX_NAME_BYTES)?;
     let Some(kind) = MessageType::from_wire(&name) else {
         return Err(kind.error(format!("unknown message type {}", quoted(&name))));
     };
