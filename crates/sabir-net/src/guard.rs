@@ -109,25 +109,22 @@ pub(crate) fn check_site(
     headers: &HeaderMap,
 ) -> Result<(), Turned> {
     // HTTP/2 says in the address what HTTP/1.1 says in a header; some say it in both.
-    let mut names: Vec<Authority> = uri.authority().cloned().into_iter().collect();
-    let hosts = headers.get_all(HOST);
+    let mut hosts = headers.get_all(HOST).iter();
     // Who passes requests on may have looked at the other one.
-    if hosts.iter().count() > 1 {
-        return Err(Turned::Host);
-    }
-    for host in hosts {
-        names.push(Authority::try_from(host.as_bytes()).map_err(|_| Turned::Host)?);
-    }
+    let (host, None) = (hosts.next(), hosts.next()) else { return Err(Turned::Host) };
+    let host = host.map(|host| Authority::try_from(host.as_bytes())).transpose();
+    let host = host.map_err(|_| Turned::Host)?;
+    let names = || uri.authority().into_iter().chain(&host);
     let is_own_name = |name: &Authority| own.iter().any(|it| it.eq_ignore_ascii_case(name.host()));
     let is_good = |name: &Authority| match reach {
         Reach::Loopback => is_loopback(name) || is_own_name(name),
         Reach::Network => own.is_empty() || is_address(name) || is_own_name(name),
     };
-    if (reach == Reach::Loopback && names.is_empty()) || !names.iter().all(is_good) {
+    if (reach == Reach::Loopback && names().next().is_none()) || !names().all(is_good) {
         return Err(Turned::Host);
     }
     for origin in headers.get_all(ORIGIN) {
-        let is_own = origin.to_str().is_ok_and(|origin| is_own(origin, &names));
+        let is_own = origin.to_str().is_ok_and(|origin| is_own(origin, names()));
         if !is_own {
             return Err(Turned::Origin);
         }
@@ -149,10 +146,11 @@ fn is_loopback(name: &Authority) -> bool {
         || address.is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
-fn is_own(origin: &str, names: &[Authority]) -> bool {
+fn is_own<'a>(origin: &str, names: impl Iterator<Item = &'a Authority>) -> bool {
     let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    let mut names = names.peekable();
     host.is_some_and(|host| {
-        !names.is_empty() && names.iter().all(|name| name.as_str().eq_ignore_ascii_case(host))
+        names.peek().is_some() && names.all(|name| name.as_str().eq_ignore_ascii_case(host))
     })
 }
 

@@ -168,9 +168,9 @@ pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Refused> {
     let kind = kinds.next().filter(|_| kinds.next().is_none());
     let text = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut parts = text.split(';').map(str::trim);
-    let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
-    let is_json = kind == "application/json"
-        || kind.strip_prefix("application/").is_some_and(|kind| kind.ends_with("+json"));
+    let (family, kind) = parts.next().and_then(|kind| kind.split_once('/')).unwrap_or_default();
+    let is_json = family.eq_ignore_ascii_case("application")
+        && (kind.eq_ignore_ascii_case("json") || ends_with_plus_json(kind));
     let is_utf8 = parts.filter_map(|part| part.split_once('=')).all(|(name, value)| {
         let value = value.trim().trim_matches('"');
         !name.trim().eq_ignore_ascii_case("charset")
@@ -187,6 +187,12 @@ pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Refused> {
             .iter()
             .all(|value| value.as_bytes().eq_ignore_ascii_case(b"chunked"));
     if is_json && is_utf8 && is_plain { Ok(()) } else { Err(Refused::NotJson) }
+}
+
+fn ends_with_plus_json(kind: &str) -> bool {
+    const END: &[u8] = b"+json";
+    let end = kind.as_bytes().last_chunk::<{ END.len() }>();
+    end.is_some_and(|end| end.eq_ignore_ascii_case(END))
 }
 
 /// Whether the caller takes what is sent at a route. Without a header it takes everything.
@@ -239,6 +245,7 @@ mod tests {
             "application/json; charset=UTF-8",
             "application/json;charset=\"utf8\"",
             "application/ldp+json",
+            "APPLICATION/Ldp+Json ; charset=utf-8",
         ] {
             assert_eq!(of(fine), Ok(()), "{fine}");
         }
@@ -247,6 +254,11 @@ mod tests {
             "text/plain",
             "text/json",
             "application/jsonx",
+            "application/",
+            "application",
+            "applications/json",
+            "application/ldp+jsonx",
+            "application/json/x",
             "application/x-www-form-urlencoded",
             "multipart/form-data; boundary=x",
             "application/json; charset=utf-16",
