@@ -85,7 +85,7 @@ async fn try_answer(
             check_content(headers)?;
             let place = shared.take_place(caller)?;
             let span = watched::span("ldp message", headers);
-            let taken = shared.room.read(request.into_body(), &shared.limits).await?;
+            let taken = shared.room.read(request.into_body(), asked.began, &shared.limits).await?;
             let (status, text) = match std::str::from_utf8(&taken.bytes) {
                 Ok(text) => within(span.context(), message(seat, text, channel)).await,
                 Err(error) => no_text(seat, &taken.bytes, error, channel).await,
@@ -100,7 +100,7 @@ async fn try_answer(
             let after = last_event_id(headers)?;
             let place = shared.take_place(caller)?;
             let span = watched::span("ldp stream", headers);
-            let taken = shared.room.read(request.into_body(), &shared.limits).await?;
+            let taken = shared.room.read(request.into_body(), asked.began, &shared.limits).await?;
             let (status, text) = match std::str::from_utf8(&taken.bytes) {
                 Ok(text) if is_json(text) => {
                     let follow = seat.node.follow(text, channel, after);

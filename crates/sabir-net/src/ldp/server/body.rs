@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -34,11 +35,13 @@ impl Room {
         Self(Arc::new(Semaphore::new(steps)))
     }
 
-    /// Reads a body. Room is taken as bytes come and never for those that were only announced: who
-    /// announces much and sends little takes nothing from others.
+    /// Reads the body of a request whose headers were there at `began`. Room is taken as bytes come and
+    /// never for those that were only announced: who announces much and sends little takes nothing from
+    /// others.
     pub(super) async fn read(
         &self,
         mut body: Incoming,
+        began: Instant,
         limits: &LdpLimits,
     ) -> Result<Taken, Refused> {
         let limit = limits.message_bytes;
@@ -46,16 +49,20 @@ impl Room {
         if body.size_hint().lower() > limit as u64 {
             return Err(too_large);
         }
-        let deadline = Instant::now() + limits.body_time;
+        let deadline = began + limits.body_time;
         let mut first = Bytes::new();
         let mut all: Vec<u8> = Vec::new();
         let mut share: Share = None;
         loop {
-            let frame = match timeout_at(deadline, body.frame()).await {
-                Err(_) => return Err(Refused::SlowBody),
-                Ok(None) => break,
-                Ok(Some(Err(_))) => return Err(Refused::BrokenBody),
-                Ok(Some(Ok(frame))) => frame,
+            // Mostly it came with the headers, and needs no timer.
+            let frame = match body.frame().now_or_never() {
+                Some(frame) => frame,
+                None => timeout_at(deadline, body.frame()).await.map_err(|_| Refused::SlowBody)?,
+            };
+            let frame = match frame {
+                None => break,
+                Some(Err(_)) => return Err(Refused::BrokenBody),
+                Some(Ok(frame)) => frame,
             };
             let Ok(data) = frame.into_data() else { continue };
             let length = first.len() + all.len() + data.len();

@@ -1,7 +1,7 @@
 //! What those who run a node see of its listener: who was turned away and why, how many asked for what,
 //! and the trace that a request says it is part of.
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use sabir_telemetry::{Span, SpanKind, TRACEPARENT, TraceContext, metrics, topic};
 use tokio::time::Instant;
@@ -14,7 +14,7 @@ use super::route::Route;
 /// A request while it is answered.
 #[derive(Debug)]
 pub(super) struct Asked {
-    began: Instant,
+    pub(super) began: Instant,
     /// One of the names that counters have.
     route: &'static str,
     is_refused: bool,
@@ -88,9 +88,11 @@ pub(super) fn span_within(name: &'static str, trace: Option<TraceContext>) -> Sp
     }
 }
 
+static WITHIN: HeaderName = HeaderName::from_static(TRACEPARENT);
+
 /// Of two nobody knows which is meant.
 pub(super) fn trace(headers: &HeaderMap) -> Option<TraceContext> {
-    let mut all = headers.get_all(TRACEPARENT).iter();
+    let mut all = headers.get_all(&WITHIN).iter();
     let only = all.next().filter(|_| all.next().is_none())?;
     TraceContext::parse(only.to_str().ok()?)
 }
