@@ -1,7 +1,6 @@
 //! The body of a response, which holds its place and its room until it is sent or given up, and lets
 //! the connection see that nobody reads. It knows no message.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -101,8 +100,28 @@ pub(super) struct Pending {
 #[derive(Debug, Default)]
 struct Offers {
     next: u64,
-    /// Few: one on a connection that is not shared.
-    open: BTreeMap<u64, Instant>,
+    /// By their numbers, the lowest first. Few: one on a connection that is not shared.
+    open: Vec<(u64, Instant)>,
+}
+
+impl Offers {
+    fn set(&mut self, number: u64, since: Instant) {
+        match self.place_of(number) {
+            Ok(at) => self.open[at].1 = since,
+            Err(at) => self.open.insert(at, (number, since)),
+        }
+    }
+
+    fn remove(&mut self, number: u64) {
+        if let Ok(at) = self.place_of(number) {
+            self.open.remove(at);
+        }
+    }
+
+    /// Where it is, or where it would be.
+    fn place_of(&self, number: u64) -> Result<usize, usize> {
+        self.open.binary_search_by_key(&number, |(number, _)| *number)
+    }
 }
 
 impl Pending {
@@ -110,7 +129,7 @@ impl Pending {
     pub(super) async fn stalled(&self, stall_time: Duration) {
         loop {
             let now = Instant::now();
-            let oldest = self.offers().open.values().min().copied().unwrap_or(now);
+            let oldest = self.offers().open.iter().map(|(_, since)| *since).min().unwrap_or(now);
             if now.duration_since(oldest) >= stall_time {
                 return;
             }
@@ -136,24 +155,47 @@ impl Watch {
         let mut offers = pending.offers();
         offers.next += 1;
         let number = offers.next;
-        offers.open.insert(number, Instant::now());
+        offers.set(number, Instant::now());
         drop(offers);
         Self { pending, number }
     }
 
     /// There is something to send.
     pub(super) fn offer(&self) {
-        self.pending.offers().open.insert(self.number, Instant::now());
+        let now = Instant::now();
+        self.pending.offers().set(self.number, now);
     }
 
     /// There is nothing to send now.
     pub(super) fn rest(&self) {
-        self.pending.offers().open.remove(&self.number);
+        self.pending.offers().remove(self.number);
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         self.rest();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// They are kept in the order of their numbers, whichever has something to send again.
+    #[tokio::test]
+    async fn a_response_is_found_among_those_that_came_after_it() {
+        let mut offers = Offers::default();
+        let (now, later) = (Instant::now(), Instant::now() + Duration::from_secs(1));
+        for number in 1..=4 {
+            offers.set(number, now);
+        }
+        for number in [2, 9, 1, 2] {
+            offers.remove(number);
+        }
+        for (number, since) in [(5, now), (2, later), (4, later)] {
+            offers.set(number, since);
+        }
+        assert_eq!(offers.open, [(2, later), (3, now), (4, later), (5, now)]);
     }
 }
