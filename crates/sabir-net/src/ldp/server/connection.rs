@@ -32,6 +32,9 @@ pub(super) struct Connected {
     pub(super) caller: Caller,
     /// A request came.
     asked: CancellationToken,
+    /// The server stops. It is looked at whenever something happens on the connection, so that each has
+    /// one of its own: of a single one all threads would wait for the same lock.
+    stop: CancellationToken,
     /// A body was left unread.
     unread: AtomicBool,
     /// Held for as long as anything of the connection is there, a WebSocket as well.
@@ -98,9 +101,10 @@ pub(super) async fn serve<I>(
         },
     };
     let Some(spoken) = spoken else { return };
-    let unread = AtomicBool::new(false);
+    let (unread, stop) = (AtomicBool::new(false), shared.stop.child_token());
     let pending = Arc::default();
-    let connected = Arc::new(Connected { shared, caller, asked, unread, _guest: guest, pending });
+    let connected =
+        Arc::new(Connected { shared, caller, asked, stop, unread, _guest: guest, pending });
     match spoken {
         Spoken::Http1 => serve_http1(io, connected, late).await,
         Spoken::Http2 => serve_http2(io, connected, late).await,
@@ -132,7 +136,7 @@ where
         },
         () = &mut late => End::Late,
         () = connected.pending.stalled(limits.stall_time) => return,
-        () = connected.shared.stop.cancelled() => {
+        () = connected.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let _ = timeout(limits.grace, &mut connection).await;
             return;
@@ -200,7 +204,7 @@ where
         // The kernel sees that somebody takes bytes, and not that none of them are for a response.
         () = connected.pending.stalled(limits.stall_time) => return,
         () = idle => {}
-        () = connected.shared.stop.cancelled() => {}
+        () = connected.stop.cancelled() => {}
     }
     connection.as_mut().graceful_shutdown();
     let _ = timeout(limits.grace, &mut connection).await;
