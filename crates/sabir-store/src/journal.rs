@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row as SqlRow, params};
 
 use crate::chain::{Hash, Link, entry_hash};
 use crate::entry::{Kind, Row};
@@ -62,27 +62,34 @@ impl Head {
     }
 }
 
-pub(crate) fn insert(
-    connection: &Connection,
-    place: Place<'_>,
-    row: &Row<'_>,
-    hash: &Hash,
-) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO journal (seq, session_id, at_ms, kind, tag, key, hash, body)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    )?;
-    statement.execute(params![
-        to_sql(place.seq),
-        place.session_id,
-        to_sql(place.at_ms),
-        row.kind.as_str(),
-        row.tag,
-        row.key,
-        hash.as_bytes(),
-        row.body,
-    ])?;
-    Ok(())
+/// Writes rows at the end of the table.
+pub(crate) struct Insert<'c>(CachedStatement<'c>);
+
+impl<'c> Insert<'c> {
+    pub(crate) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
+        let sql = "INSERT INTO journal (seq, session_id, at_ms, kind, tag, key, hash, body)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        connection.prepare_cached(sql).map(Self)
+    }
+
+    pub(crate) fn write(
+        &mut self,
+        place: Place<'_>,
+        row: &Row<'_>,
+        hash: &Hash,
+    ) -> rusqlite::Result<()> {
+        let values = params![
+            to_sql(place.seq),
+            place.session_id,
+            to_sql(place.at_ms),
+            row.kind.as_str(),
+            row.tag,
+            row.key,
+            hash.as_bytes(),
+            row.body,
+        ];
+        self.0.execute(values).map(drop)
+    }
 }
 
 impl<'a> Columns<'a> {

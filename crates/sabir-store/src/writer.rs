@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::chain::Hash;
 use crate::commits::Commits;
 use crate::counts::Counts;
 use crate::delegate::{PeerTables, RECORDS};
@@ -16,7 +15,7 @@ use crate::entry::{Batch, Entry, Kind};
 use crate::error::{StoreError, Tampered};
 use crate::gathering::Gathering;
 use crate::home::Lock;
-use crate::journal::{self, Broken, COLUMNS, Columns, Head, Place, UNREADABLE};
+use crate::journal::{Broken, COLUMNS, Columns, Head, Insert, Place, UNREADABLE};
 use crate::projection::Projector;
 use crate::queue::{Done, Queue, Work, answer};
 use crate::store::Receipt;
@@ -36,14 +35,6 @@ pub(crate) struct Writer {
     pub(crate) failed: Option<String>,
     /// Written since the log was last copied into the database.
     pub(crate) logged: usize,
-}
-
-/// A batch on its way into the transaction.
-struct Accepted {
-    batch: Batch,
-    hashes: Vec<Hash>,
-    receipt: Receipt,
-    done: Done<Receipt>,
 }
 
 impl Writer {
@@ -75,32 +66,35 @@ impl Writer {
 
     fn append(&mut self, group: Vec<(Batch, Done<Receipt>)>) {
         self.commits.begun();
-        let mut head = self.head;
         let (mut accepted, mut refused) = (Vec::with_capacity(group.len()), Vec::new());
         let mut started = HashSet::new();
         for (batch, done) in group {
             // Judged before the transaction, so that one wrong batch costs the others nothing.
             match self.judge(&batch, &mut started) {
-                Ok(()) => accepted.push(chain(batch, done, &mut head)),
+                Ok(()) => accepted.push((batch, done)),
                 Err(error) => refused.push((done, error)),
             }
         }
         let began = Instant::now();
-        let result = if accepted.is_empty() { Ok(()) } else { self.write(&mut accepted, head.seq) };
+        let result = if accepted.is_empty() {
+            Ok((self.head, Vec::new()))
+        } else {
+            self.write(&mut accepted)
+        };
         match result {
-            Ok(()) => {
+            Ok((head, receipts)) => {
                 if self.head.seq != head.seq {
                     self.counts.committed(head.seq - self.head.seq, began.elapsed());
                     self.commits.reached(head.seq);
                 }
                 self.head = head;
-                for Accepted { done, receipt, .. } in accepted {
+                for ((_, done), receipt) in accepted.into_iter().zip(receipts) {
                     answer(done, Ok(receipt));
                 }
             }
             Err(broken) => {
                 let error = self.fail(broken);
-                for Accepted { done, .. } in accepted {
+                for (_, done) in accepted {
                     answer(done, Err(error.clone()));
                 }
             }
@@ -145,33 +139,44 @@ impl Writer {
         Err(StoreError::UnknownSession { session_id: batch.session_id.clone() })
     }
 
-    fn write(&mut self, accepted: &mut [Accepted], last: u64) -> Result<(), Broken> {
+    /// Writes the batches, whose entries are taken out of them, and gives the end of the chain and a receipt
+    /// for each.
+    fn write(
+        &mut self,
+        accepted: &mut [(Batch, Done<Receipt>)],
+    ) -> Result<(Head, Vec<Receipt>), Broken> {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let batches = accepted.len();
-        for Accepted { batch, hashes, receipt, .. } in accepted {
-            let entries = std::mem::take(&mut batch.entries);
-            for ((entry, hash), seq) in entries.into_iter().zip(hashes).zip(receipt.first_seq..) {
-                let session_id = batch.session_id.as_str();
-                let place = Place { seq, session_id, at_ms: batch.at_ms };
+        let (batches, mut head) = (accepted.len(), self.head);
+        let mut receipts = Vec::with_capacity(batches);
+        // Asked for once, and not for each row.
+        let mut journal = Insert::new(&transaction)?;
+        for (batch, _) in accepted {
+            let first_seq = head.seq + 1;
+            let (session_id, at_ms) = (batch.session_id.as_str(), batch.at_ms);
+            for entry in std::mem::take(&mut batch.entries) {
                 let row = entry.row();
-                journal::insert(&transaction, place, &row, hash)?;
+                head.follow(session_id, at_ms, &row);
+                let place = Place { seq: head.seq, session_id, at_ms };
+                journal.write(place, &row, &head.hash)?;
                 self.logged += ROW_OVERHEAD + row.body.len();
                 self.peers.pass(row.body.len());
                 if row.kind != Kind::Peer {
                     self.projector.apply(&transaction, place, &row)?;
                 }
                 if let Entry::Peer(peer) = entry {
-                    self.peers.take(seq, peer.into_meaning());
+                    self.peers.take(head.seq, peer.into_meaning());
                 }
             }
+            receipts.push(Receipt { first_seq, last_seq: head.seq, hash: head.hash });
         }
+        drop(journal);
         // Whole pages are logged: the last one of the journal, and two for each session.
         let changed = self.projector.flush(&transaction)?;
-        let followed = self.peers.follow_if_due(&transaction, batches, last)?;
+        let followed = self.peers.follow_if_due(&transaction, batches, head.seq)?;
         self.logged += PAGE * (1 + 2 * changed + followed);
         transaction.commit()?;
-        Ok(())
+        Ok((head, receipts))
     }
 
     /// Nothing more comes: the tables follow. If that fails, who opens the file has them follow.
@@ -282,17 +287,6 @@ fn take_appends(waiting: &mut VecDeque<Work>, group: &mut Vec<(Batch, Done<Recei
             work @ Work::Rebuild { .. } => return waiting.push_front(work),
         }
     }
-}
-
-fn chain(batch: Batch, done: Done<Receipt>, head: &mut Head) -> Accepted {
-    let first_seq = head.seq + 1;
-    let mut hashes = Vec::with_capacity(batch.entries.len());
-    for entry in &batch.entries {
-        head.follow(batch.session_id.as_str(), batch.at_ms, &entry.row());
-        hashes.push(head.hash);
-    }
-    let receipt = Receipt { first_seq, last_seq: head.seq, hash: head.hash };
-    Accepted { batch, hashes, receipt, done }
 }
 
 /// However the thread ends, nobody is left waiting.
