@@ -18,6 +18,8 @@ pub(crate) struct PeerTables {
     mark: u64,
     /// Of the entries after it.
     bytes: usize,
+    /// Whether one of them is about keys.
+    is_urgent: bool,
     /// So many batches at once, and the tables may be behind.
     crowd: usize,
 }
@@ -31,8 +33,14 @@ impl PeerTables {
         crowd: usize,
     ) -> Result<Self, Broken> {
         let mark = mark(connection)?.unwrap_or(head.seq);
-        let mut tables =
-            Self { projector: PeerProjector::default(), behind: Vec::new(), mark, bytes: 0, crowd };
+        let mut tables = Self {
+            projector: PeerProjector::default(),
+            behind: Vec::new(),
+            mark,
+            bytes: 0,
+            is_urgent: false,
+            crowd,
+        };
         if mark != head.seq {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -53,6 +61,7 @@ impl PeerTables {
 
     /// An entry of a peer that was just written.
     pub(crate) fn take(&mut self, seq: u64, meaning: Meaning) {
+        self.is_urgent |= meaning.is_urgent();
         self.behind.push((seq, meaning));
     }
 
@@ -66,9 +75,8 @@ impl PeerTables {
     ) -> rusqlite::Result<usize> {
         let most = if self.behind.is_empty() { MOST_OF_OTHERS } else { MOST_BEHIND };
         let is_far = last.saturating_sub(self.mark) >= most || self.bytes >= MOST_BYTES;
-        let is_urgent = || self.behind.iter().any(|(_, meaning)| meaning.is_urgent());
         // Where few write at once, it costs little to have the tables up to date.
-        let is_due = !self.behind.is_empty() && (batches < self.crowd || is_urgent());
+        let is_due = !self.behind.is_empty() && (batches < self.crowd || self.is_urgent);
         if is_far || is_due { self.follow(transaction, last) } else { Ok(0) }
     }
 
@@ -86,6 +94,7 @@ impl PeerTables {
     pub(crate) fn start_over(&mut self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         self.projector = PeerProjector::default();
         self.behind.clear();
+        self.is_urgent = false;
         PeerProjector::clear(transaction)
     }
 
@@ -110,9 +119,9 @@ impl PeerTables {
 
     fn follow(&mut self, transaction: &Transaction<'_>, last: u64) -> rusqlite::Result<usize> {
         for (seq, meaning) in self.behind.drain(..) {
-            self.projector.apply(transaction, seq, &meaning)?;
+            self.projector.apply(transaction, seq, meaning)?;
         }
-        (self.mark, self.bytes) = (last, 0);
+        (self.mark, self.bytes, self.is_urgent) = (last, 0, false);
         set_mark(transaction, last)?;
         self.projector.flush(transaction)
     }

@@ -40,8 +40,8 @@ impl PeerEntry {
                 keys.push((session, kept));
             }
         }
-        let body = write_records(&records);
-        Self { body, count: records.len(), effects: Effect::of_all(&records), keys }
+        let (body, count) = (write_records(&records), records.len());
+        Self { body, count, effects: Effect::of_all(records), keys }
     }
 
     /// The records as the journal has them: without keys.
@@ -72,7 +72,7 @@ impl PeerEntry {
     pub(crate) fn from_body(body: String) -> Option<Self> {
         let records = read_records(&body)?;
         let (count, keys) = (records.len(), Vec::new());
-        Some(Self { body, count, effects: Effect::of_all(&records), keys })
+        Some(Self { body, count, effects: Effect::of_all(records), keys })
     }
 }
 

@@ -2,15 +2,14 @@
 //! in memory and written once a transaction; how entries are spread over transactions changes nothing.
 
 use std::collections::HashMap;
-use std::slice;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use sabir_ldp::{KeptKeys, SessionId, TaskKey, Timestamp, read_records};
 
-use super::effect::{Effect, Ended};
+use super::effect::{Began, Effect, Ended};
 use super::entry::Meaning;
 use super::sessions::{Open, State, bury};
-use super::tasks::{Place, Running, list_ended, list_update};
+use super::tasks::{Listed, Place, Running, last_ended, list_ended, list_update};
 use crate::entry::{Kind, Row};
 use crate::error::Tampered;
 use crate::journal::{self, Broken, UNREADABLE, from_sql, to_sql};
@@ -21,6 +20,9 @@ pub(crate) struct PeerProjector {
     changed_sessions: Vec<SessionId>,
     running: HashMap<TaskKey, Held<Running>>,
     changed_tasks: Vec<TaskKey>,
+    /// Tasks that ended and are not in the table yet, and the number of the last one of all.
+    ended: Vec<Listed>,
+    last_ended: Option<i64>,
     seen: Latest,
 }
 
@@ -58,14 +60,12 @@ impl PeerProjector {
         &mut self,
         connection: &Connection,
         seq: u64,
-        meaning: &Meaning,
+        meaning: Meaning,
     ) -> rusqlite::Result<()> {
         let mut keys = meaning.keys.iter().peekable();
-        let mut effects = meaning.effects.iter();
-        while let Some(effect) = effects.next() {
-            self.follow(connection, seq, effect, &mut effects)?;
+        for effect in meaning.effects {
             // One entry may end a session and open another of that name.
-            match effect {
+            match &effect {
                 Effect::SessionEnded(past) => drop_keys(connection, &past.session)?,
                 Effect::Opened { session, .. } | Effect::Resumed { session, .. } => {
                     if let Some((_, kept)) = keys.next_if(|(of, _)| of == session) {
@@ -74,6 +74,7 @@ impl PeerProjector {
                 }
                 _ => {}
             }
+            self.follow(connection, seq, effect)?;
         }
         Ok(())
     }
@@ -91,10 +92,11 @@ impl PeerProjector {
         }
         let unreadable = Tampered { seq: place.seq, why: UNREADABLE };
         let records = read_records(&row.body).ok_or(unreadable)?;
-        let effects = Effect::of_all(&records);
-        let mut effects = effects.iter();
-        while let Some(effect) = effects.next() {
-            self.follow(connection, place.seq, effect, &mut effects)?;
+        for effect in Effect::of_all(records) {
+            self.follow(connection, place.seq, effect)?;
+        }
+        if self.ended.len() > UNLISTED {
+            self.list_all(connection)?;
         }
         if self.sessions.len() > REMEMBERED || self.changed_tasks.len() > REMEMBERED {
             self.flush(connection)?;
@@ -105,6 +107,7 @@ impl PeerProjector {
     /// Writes the rows that changed, and says how many did.
     pub(crate) fn flush(&mut self, connection: &Connection) -> rusqlite::Result<usize> {
         let count = self.changed_sessions.len() + self.changed_tasks.len();
+        self.list_all(connection)?;
         for id in self.changed_sessions.drain(..) {
             if let Some(held) = self.sessions.get_mut(&id)
                 && held.is_changed
@@ -147,64 +150,55 @@ impl PeerProjector {
         connection.execute(sql, []).map(drop)
     }
 
-    /// Takes in one effect, and the next one with it where both are of a task that took no time.
     fn follow(
         &mut self,
         connection: &Connection,
         seq: u64,
-        effect: &Effect,
-        next: &mut slice::Iter<'_, Effect>,
+        effect: Effect,
     ) -> rusqlite::Result<()> {
         match effect {
             Effect::Seen { session, at, forget_at } => {
                 if let Some(id) = session {
-                    self.change(connection, id, |open| open.touch(*at))?;
+                    self.change(connection, &id, |open| open.touch(at))?;
                 }
-                self.see(connection, seq, *at, *forget_at)?;
+                self.see(connection, seq, at, forget_at)?;
             }
             Effect::Opened { session, mode, at, spent } => {
                 let row = Open {
                     opened_seq: seq,
-                    mode: *mode,
+                    mode,
                     state: State::Active,
-                    used_at: *at,
+                    used_at: at,
                     last_task: None,
-                    spent: *spent,
+                    spent,
                 };
                 let held = Held { row, is_stored: false, is_changed: true };
                 self.sessions.insert(session.clone(), held);
-                self.changed_sessions.push(session.clone());
+                self.changed_sessions.push(session);
             }
             Effect::SteppedDown { session, mode } => {
-                self.change(connection, session, |open| open.mode = *mode)?;
+                self.change(connection, &session, |open| open.mode = mode)?;
             }
-            Effect::Suspended { session, at } => self.change(connection, session, |open| {
+            Effect::Suspended { session, at } => self.change(connection, &session, |open| {
                 open.state = State::Suspended;
-                open.touch(*at);
+                open.touch(at);
             })?,
-            Effect::Resumed { session, at } => self.change(connection, session, |open| {
+            Effect::Resumed { session, at } => self.change(connection, &session, |open| {
                 open.state = State::Active;
-                open.touch(*at);
+                open.touch(at);
             })?,
             Effect::SessionEnded(past) => {
                 self.sessions.remove(&past.session);
-                bury(connection, past, seq)?;
+                bury(connection, &past, seq)?;
             }
             Effect::Started { key, session, at, index } => {
-                self.change(connection, session, |open| open.touch(*at))?;
-                let place = Place::new(seq, *index);
-                if let [Effect::Ended(ended), ..] = next.as_slice()
-                    && ended.key == *key
-                {
-                    next.next();
-                    return self.list(connection, seq, ended, Some(place));
-                }
-                let row = Running { place, updated_seq: None };
+                self.change(connection, &session, |open| open.touch(at))?;
+                let row = Running { place: Place::new(seq, index), updated_seq: None };
                 let held = Held { row, is_stored: false, is_changed: true };
                 self.running.insert(key.clone(), held);
-                self.changed_tasks.push(key.clone());
+                self.changed_tasks.push(key);
             }
-            Effect::Updated { key, n } => self.update(connection, seq, key, *n)?,
+            Effect::Updated { key, n } => self.update(connection, seq, &key, n)?,
             Effect::Ended(ended) => self.end(connection, seq, ended)?,
             Effect::Refused => {
                 let sql = "INSERT OR IGNORE INTO peer_refusals (seq) VALUES (?1)";
@@ -220,17 +214,18 @@ impl PeerProjector {
         id: &SessionId,
         change: impl FnOnce(&mut Open),
     ) -> rusqlite::Result<()> {
-        if !self.sessions.contains_key(id) {
-            let Some(row) = Open::load(connection, id)? else { return Ok(()) };
-            let held = Held { row, is_stored: true, is_changed: false };
-            self.sessions.insert(id.clone(), held);
-        }
-        if let Some(held) = self.sessions.get_mut(id) {
-            change(&mut held.row);
-            if !held.is_changed {
-                held.is_changed = true;
-                self.changed_sessions.push(id.clone());
+        let held = match self.sessions.get_mut(id) {
+            Some(held) => held,
+            None => {
+                let Some(row) = Open::load(connection, id)? else { return Ok(()) };
+                let held = Held { row, is_stored: true, is_changed: false };
+                self.sessions.entry(id.clone()).or_insert(held)
             }
+        };
+        change(&mut held.row);
+        if !held.is_changed {
+            held.is_changed = true;
+            self.changed_sessions.push(id.clone());
         }
         Ok(())
     }
@@ -258,7 +253,15 @@ impl PeerProjector {
         Ok(())
     }
 
-    fn end(&mut self, connection: &Connection, seq: u64, ended: &Ended) -> rusqlite::Result<()> {
+    fn end(
+        &mut self,
+        connection: &Connection,
+        seq: u64,
+        ended: Box<Ended>,
+    ) -> rusqlite::Result<()> {
+        if let Some(Began { index, .. }) = ended.began {
+            return self.list(connection, seq, ended, Some(Place::new(seq, index)));
+        }
         let key = &ended.key;
         let running = match self.running.remove(key) {
             Some(held) if !held.is_stored => Some(held.row),
@@ -282,17 +285,29 @@ impl PeerProjector {
         &mut self,
         connection: &Connection,
         seq: u64,
-        ended: &Ended,
+        ended: Box<Ended>,
         place: Option<Place>,
     ) -> rusqlite::Result<()> {
-        let mut before = None;
-        self.change(connection, &ended.session, |open| before = open.last_task)?;
-        let listed = list_ended(connection, ended, place, seq, before)?;
+        let last = match self.last_ended {
+            Some(last) => last,
+            None => last_ended(connection)?,
+        };
+        let (num, mut before) = (last + 1, None);
         self.change(connection, &ended.session, |open| {
             open.spent = open.spent.plus(ended.usage);
-            open.touch(ended.at);
-            open.last_task = Some(listed);
-        })
+            open.touch(ended.began.map_or(ended.at, |began| began.at.max(ended.at)));
+            before = open.last_task.replace(num);
+        })?;
+        self.last_ended = Some(num);
+        self.ended.push(Listed { num, seq, place, before, ended });
+        Ok(())
+    }
+
+    /// Writes the tasks that ended. One statement for many costs less than one for each.
+    fn list_all(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        list_ended(connection, &self.ended)?;
+        self.ended.clear();
+        Ok(())
     }
 
     fn see(
@@ -398,6 +413,9 @@ const TABLES: [&str; 8] = [
 
 /// Rows kept in memory: more than a node has open at a time, and a few megabytes.
 const REMEMBERED: usize = 32_768;
+
+/// Tasks kept in memory while entries are read again: enough that their names come nearly in order.
+const UNLISTED: usize = 4096;
 
 /// Ids of messages are looked for from the start of a stretch, so that at most this much too many are
 /// looked at.

@@ -36,6 +36,16 @@ impl Place {
     }
 }
 
+/// A task that ended, on its way into the table.
+pub(super) struct Listed {
+    pub(super) num: i64,
+    pub(super) seq: u64,
+    pub(super) place: Option<Place>,
+    /// The task of the same session that ended before it.
+    pub(super) before: Option<i64>,
+    pub(super) ended: Box<Ended>,
+}
+
 /// Records of one entry, at most.
 pub(crate) const RECORDS: u64 = 1 << 16;
 
@@ -86,31 +96,36 @@ pub(super) fn list_update(
     connection.prepare_cached(sql)?.execute(values).map(drop)
 }
 
-/// Lists a task that ended, and gives the number of its row.
-pub(super) fn list_ended(
-    connection: &Connection,
-    ended: &Ended,
-    place: Option<Place>,
-    seq: u64,
-    before: Option<i64>,
-) -> rusqlite::Result<i64> {
+/// The number of the task that ended last; 0 if none did.
+pub(super) fn last_ended(connection: &Connection) -> rusqlite::Result<i64> {
+    let sql = "SELECT coalesce(max(num), 0) FROM peer_tasks";
+    connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
+}
+
+/// Lists tasks that ended. Their numbers follow each other, and those that are there.
+pub(super) fn list_ended(connection: &Connection, tasks: &[Listed]) -> rusqlite::Result<()> {
+    let [first, ..] = tasks else { return Ok(()) };
     let mut statement = connection.prepare_cached(
-        "INSERT INTO peer_tasks (owner, id, digest, authentication, place, ended_seq, before, shown)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO peer_tasks
+             (num, owner, id, digest, authentication, place, ended_seq, before, shown)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
-    statement.execute(params![
-        ended.key.owner.as_str(),
-        ended.key.id.as_str(),
-        ended.digest,
-        authentication_to_sql(ended.authentication),
-        place.map(Place::column),
-        to_sql(seq),
-        before,
-        ended.shown.map(|mark| mark.0.0),
-    ])?;
-    let num = connection.last_insert_rowid();
-    names::list(connection, &ended.key, num)?;
-    Ok(num)
+    let mut last = first.num;
+    for Listed { num, seq, place, before, ended } in tasks {
+        statement.execute(params![
+            num,
+            ended.key.owner.as_str(),
+            ended.key.id.as_str(),
+            ended.digest,
+            authentication_to_sql(ended.authentication),
+            place.map(Place::column),
+            to_sql(*seq),
+            before,
+            ended.shown.map(|mark| mark.0.0),
+        ])?;
+        last = *num;
+    }
+    names::list(connection, first.num, last)
 }
 
 fn authentication_to_sql(authentication: Authentication) -> i64 {
