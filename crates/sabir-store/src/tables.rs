@@ -65,29 +65,35 @@ pub(crate) fn check_readable(connection: &Connection, path: &Path) -> Result<(),
     Ok(())
 }
 
-/// Whether the file has the tables of a delegate; one that an older program wrote does not.
-pub(crate) fn has_delegate(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version(connection)? >= WITH_DELEGATE)
-}
+/// Which tables a file has, as one snapshot shows it: an older program may have written it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Version(i64);
 
-/// How the marks of holders are read: a file that an older program wrote has none.
-pub(crate) fn shown_column(connection: &Connection) -> rusqlite::Result<&'static str> {
-    Ok(if version(connection)? >= WITH_HOLDERS { "shown" } else { "NULL" })
-}
+impl Version {
+    pub(crate) fn of(connection: &Connection) -> rusqlite::Result<Self> {
+        // Kept prepared: every look at a task asks, once.
+        connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0)).map(Self)
+    }
 
-/// Whether tasks that ended have a table of names; in older files they are found by an index.
-pub(crate) fn has_names(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version(connection)? >= WITH_NAMES)
-}
+    /// Whether the file has the tables of a delegate; one that an older program wrote does not.
+    pub(crate) fn has_delegate(self) -> bool {
+        self.0 >= WITH_DELEGATE
+    }
 
-/// Whether the file says how far its tables follow the journal; in older files they always did.
-pub(crate) fn has_mark(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version(connection)? >= WITH_MARK)
-}
+    /// How the marks of holders are read: a file that an older program wrote has none.
+    pub(crate) fn shown_column(self) -> &'static str {
+        if self.0 >= WITH_HOLDERS { "shown" } else { "NULL" }
+    }
 
-fn version(connection: &Connection) -> rusqlite::Result<i64> {
-    // Kept prepared: every look at a task asks.
-    connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
+    /// Whether tasks that ended have a table of names; in older files they are found by an index.
+    pub(crate) fn has_names(self) -> bool {
+        self.0 >= WITH_NAMES
+    }
+
+    /// Whether the file says how far its tables follow the journal; in older files they always did.
+    pub(crate) fn has_mark(self) -> bool {
+        self.0 >= WITH_MARK
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::entry::{Kind, Row};
 use crate::error::Tampered;
 use crate::journal::{Broken, Head, Place, UNREADABLE, from_sql, to_sql, walk};
 use crate::projection::Session;
+use crate::tables::Version;
 
 /// The whole chain fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub(crate) fn verify(connection: &Connection) -> Result<Verified, Broken> {
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     let mut sessions: BTreeMap<String, Session> = BTreeMap::new();
     let store_id = store_id(&snapshot)?;
-    let mut peers = PeerCheck::new(mark(&snapshot)?)?;
+    let mut peers = PeerCheck::new(mark(&snapshot, Version::of(&snapshot)?)?)?;
     let start = Head { seq: 0, hash: genesis_hash(&store_id) };
     let head = walk(&snapshot, start, |columns| {
         let (place, row) = columns.read()?;

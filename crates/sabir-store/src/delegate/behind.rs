@@ -9,6 +9,7 @@ use super::projection::PeerProjector;
 use crate::chain::Hash;
 use crate::entry::Row;
 use crate::journal::{Broken, Head, Place, head_at, walk};
+use crate::tables::Version;
 
 pub(crate) struct PeerTables {
     projector: PeerProjector,
@@ -32,7 +33,7 @@ impl PeerTables {
         head: Head,
         crowd: usize,
     ) -> Result<Self, Broken> {
-        let mark = mark(connection)?.unwrap_or(head.seq);
+        let mark = mark(connection, Version::of(connection)?)?.unwrap_or(head.seq);
         let mut tables = Self {
             projector: PeerProjector::default(),
             behind: Vec::new(),

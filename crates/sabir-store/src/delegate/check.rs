@@ -9,7 +9,7 @@ use super::projection::PeerProjector;
 use crate::entry::Row;
 use crate::error::Tampered;
 use crate::journal::{Broken, Place, UNREADABLE, from_sql};
-use crate::tables::{self, DELEGATE};
+use crate::tables::{DELEGATE, Version};
 
 pub(crate) struct PeerCheck {
     /// On disk when it grows, and gone afterwards.
@@ -46,12 +46,13 @@ impl PeerCheck {
             return Err(Tampered { seq: mark, why }.into());
         }
         self.projector.flush(&self.made)?;
-        if !tables::has_delegate(found)? {
+        let version = Version::of(found)?;
+        if !version.has_delegate() {
             // An old file, in which no peer wrote; the entry would have been found above.
             return Ok(());
         }
-        let shown = tables::shown_column(found)?;
-        let by_name = if tables::has_names(found)? { NAMES } else { INDEX };
+        let shown = version.shown_column();
+        let by_name = if version.has_names() { NAMES } else { INDEX };
         for (table, columns, order, why) in TABLES.into_iter().chain([by_name]) {
             let select = |columns: &str| format!("SELECT {columns} FROM {table} ORDER BY {order}");
             let made = (&self.made, select(columns));

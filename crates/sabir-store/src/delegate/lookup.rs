@@ -17,7 +17,7 @@ use crate::entry::Kind;
 use crate::error::{StoreError, Tampered};
 use crate::journal::{Broken, UNREADABLE, from_sql, head_at, to_sql};
 use crate::reader::Reader;
-use crate::tables;
+use crate::tables::Version;
 
 /// A message that was not obeyed, and the entry that says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Reader {
     /// [`StoreError::Tampered`] when the entry is not what was written; when the file cannot be read.
     pub fn peer_task_ended(&self, key: &TaskKey) -> Result<Option<TaskEnded>, StoreError> {
         self.of_peers(|rows| {
-            let Some(num) = names::find(rows.connection, key)? else {
+            let Some(num) = names::find(rows.connection, rows.version, key)? else {
                 let ended = rows.tail()?.iter().find_map(|(_, _, record)| match record {
                     Record::Ended(ended) if ended.key == *key => Some(&**ended),
                     _ => None,
@@ -194,11 +194,12 @@ impl Reader {
         let look = || {
             let snapshot =
                 Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
-            if !tables::has_delegate(&snapshot)? {
+            let version = Version::of(&snapshot)?;
+            if !version.has_delegate() {
                 return Ok(T::default());
             }
             let (genesis, tail) = (genesis(&snapshot)?, Tail::after(self.tail.take()));
-            let rows = Rows { connection: &snapshot, genesis, reader: self, tail };
+            let rows = Rows { connection: &snapshot, version, genesis, reader: self, tail };
             let found = read(&rows);
             self.tail.replace(rows.tail.known());
             found
@@ -210,6 +211,7 @@ impl Reader {
 /// Entries of peers, as one snapshot has them.
 pub(super) struct Rows<'a> {
     pub(super) connection: &'a Connection,
+    pub(super) version: Version,
     pub(super) genesis: Hash,
     reader: &'a Reader,
     tail: Tail,
@@ -218,7 +220,7 @@ pub(super) struct Rows<'a> {
 impl Rows<'_> {
     /// The records that the tables do not know of.
     pub(super) fn tail(&self) -> Result<&[Placed], Broken> {
-        self.tail.records(self.connection, self.genesis)
+        self.tail.records(self.connection, self.version, self.genesis)
     }
 
     /// Updates of a task that the tables do not know of, in order.
@@ -263,7 +265,7 @@ impl Rows<'_> {
         if let Some(running) = Running::load(self.connection, key)? {
             return Ok(Some(running.place));
         }
-        let Some(num) = names::find(self.connection, key)? else {
+        let Some(num) = names::find(self.connection, self.version, key)? else {
             let began = |(seq, index, record): &Placed| match record {
                 Record::Started(started) if started.key == *key => Some(Place::new(*seq, *index)),
                 _ => None,

@@ -12,12 +12,12 @@ use crate::chain::Hash;
 use crate::entry::Kind;
 use crate::error::Tampered;
 use crate::journal::{Broken, Head, UNREADABLE, from_sql, head_at, to_sql, walk};
-use crate::tables;
+use crate::tables::Version;
 
 /// The number of the last entry that the tables know of; none in a file that an older program wrote,
 /// whose tables know all of them.
-pub(crate) fn mark(connection: &Connection) -> rusqlite::Result<Option<u64>> {
-    if !tables::has_mark(connection)? {
+pub(crate) fn mark(connection: &Connection, version: Version) -> rusqlite::Result<Option<u64>> {
+    if !version.has_mark() {
         return Ok(None);
     }
     let mut statement = connection.prepare_cached("SELECT seq FROM peer_mark")?;
@@ -44,8 +44,13 @@ pub(crate) struct Known {
 
 impl Known {
     /// The tail as this snapshot has it. What is new is held against its hashes.
-    fn followed(mut self, connection: &Connection, genesis: Hash) -> Result<Self, Broken> {
-        let Some(mark) = mark(connection)? else { return Ok(Self::default()) };
+    fn followed(
+        mut self,
+        connection: &Connection,
+        version: Version,
+        genesis: Hash,
+    ) -> Result<Self, Broken> {
+        let Some(mark) = mark(connection, version)? else { return Ok(Self::default()) };
         let read = match self.between {
             Some((from, read)) if from <= mark && mark <= read.seq => read,
             // There was none yet, the tables are ahead of it, or they were made anew.
@@ -96,12 +101,13 @@ impl Tail {
     pub(super) fn records(
         &self,
         connection: &Connection,
+        version: Version,
         genesis: Hash,
     ) -> Result<&[Placed], Broken> {
         if let Some(known) = self.now.get() {
             return Ok(&known.records);
         }
-        let known = self.before.take().followed(connection, genesis)?;
+        let known = self.before.take().followed(connection, version, genesis)?;
         Ok(&self.now.get_or_init(|| known).records)
     }
 }

@@ -5,7 +5,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 use sabir_ldp::TaskKey;
 
-use crate::tables;
+use crate::tables::Version;
 
 /// Tasks in a short stretch: a few pages.
 const SHORT: i64 = 256;
@@ -24,9 +24,13 @@ pub(super) fn list(connection: &Connection, first: i64, last: i64) -> rusqlite::
 }
 
 /// The number of the first task that ended under a name.
-pub(super) fn find(connection: &Connection, key: &TaskKey) -> rusqlite::Result<Option<i64>> {
+pub(super) fn find(
+    connection: &Connection,
+    version: Version,
+    key: &TaskKey,
+) -> rusqlite::Result<Option<i64>> {
     let (owner, id) = (key.owner.as_str(), key.id.as_str());
-    if !tables::has_names(connection)? {
+    if !version.has_names() {
         let sql = "SELECT num FROM peer_tasks WHERE owner = ?1 AND id = ?2";
         let num = connection.prepare_cached(sql)?.query_row([owner, id], |row| row.get(0));
         return num.optional();

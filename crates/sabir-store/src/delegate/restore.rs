@@ -14,7 +14,6 @@ use crate::entry::Kind;
 use crate::error::{StoreError, Tampered};
 use crate::journal::{Broken, UNREADABLE, from_sql, head_at, to_sql, walk};
 use crate::reader::Reader;
-use crate::tables::shown_column;
 
 impl Reader {
     /// Records from which `sabir_ldp::Delegate::restore` makes the delegate that wrote the journal, in
@@ -51,7 +50,7 @@ fn past_sessions(
     let mut statement = rows.connection.prepare_cached(&format!(
         "SELECT id, owner, how, ended_at_ms, ended_seq, {} FROM peer_past_sessions
          ORDER BY num DESC LIMIT ?1",
-        shown_column(rows.connection)?
+        rows.version.shown_column()
     ))?;
     let first = records.len();
     let mut found = statement.query([to_sql(limits.ended as u64)])?;
@@ -135,7 +134,7 @@ fn ended_tasks(
     let mut statement = rows.connection.prepare_cached(&format!(
         "SELECT owner, id, digest, authentication, ended_seq, {} FROM peer_tasks
          ORDER BY num DESC LIMIT ?1",
-        shown_column(rows.connection)?
+        rows.version.shown_column()
     ))?;
     let first = records.len();
     let most = to_sql(limits.finished as u64).saturating_add(to_sql(limits.faded as u64));
