@@ -77,13 +77,21 @@ impl ReplayLimits {
 #[derive(Clone, Debug)]
 pub struct ReplayWindow {
     limits: ReplayLimits,
-    senders: HashMap<Arc<str>, HashSet<Seen>>,
+    senders: HashMap<Arc<str>, OfSender>,
     /// The same by the second in which they can be forgotten.
     by_second: BTreeMap<u64, Vec<(Arc<str>, Seen)>>,
     total: usize,
     /// What could pass until one of these seconds may be forgotten, so it is refused, also when the
     /// clock is set back.
     forgotten: Forgotten,
+}
+
+/// The messages of one sender.
+#[derive(Clone, Debug)]
+struct OfSender {
+    /// Kept once for all of them.
+    name: Arc<str>,
+    seen: HashSet<Seen>,
 }
 
 /// One message that was let in. Kept and given back after a restart, it is refused then, too.
@@ -212,10 +220,10 @@ impl ReplayWindow {
         self.check_time(sent_at, now)?;
         let seen = digest(sender, message_id);
         let of_sender = self.senders.get(sender.as_str());
-        if of_sender.is_some_and(|it| it.contains(&seen)) {
+        if of_sender.is_some_and(|it| it.seen.contains(&seen)) {
             return Err(ReplayFault::Replayed);
         }
-        if of_sender.map_or(0, HashSet::len) >= self.limits.max_per_sender {
+        if of_sender.map_or(0, |it| it.seen.len()) >= self.limits.max_per_sender {
             return Err(ReplayFault::SenderFull);
         }
         let is_crowded = of_sender.is_none() && self.senders.len() >= self.limits.max_senders;
@@ -268,13 +276,17 @@ impl ReplayWindow {
     }
 
     fn remember(&mut self, sender: &str, seen: Seen, second: u64) {
-        // The name is kept once for all messages of a sender.
-        let name = match self.senders.get_key_value(sender) {
-            Some((name, _)) => Arc::clone(name),
-            None => Arc::from(sender),
+        let of_sender = match self.senders.get_mut(sender) {
+            Some(of_sender) => of_sender,
+            None => {
+                let name: Arc<str> = Arc::from(sender);
+                let of_sender = OfSender { name: Arc::clone(&name), seen: HashSet::new() };
+                self.senders.entry(name).or_insert(of_sender)
+            }
         };
-        if self.senders.entry(Arc::clone(&name)).or_default().insert(seen) {
+        if of_sender.seen.insert(seen) {
             self.total += 1;
+            let name = Arc::clone(&of_sender.name);
             self.by_second.entry(second).or_default().push((name, seen));
         }
     }
@@ -287,6 +299,7 @@ impl ReplayWindow {
             self.forgotten.add(*oldest.key()..=*oldest.key());
             for (sender, seen) in oldest.remove() {
                 let Some(of_sender) = self.senders.get_mut(&sender) else { continue };
+                let of_sender = &mut of_sender.seen;
                 self.total -= usize::from(of_sender.remove(&seen));
                 if of_sender.is_empty() {
                     self.senders.remove(&sender);
