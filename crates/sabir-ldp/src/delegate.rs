@@ -25,6 +25,7 @@ mod usage;
 mod written;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 pub use declined::Declined;
 pub use input::{Finished, Input, RequestId, TaskEvent};
@@ -71,7 +72,7 @@ enum Recall {
     /// A task is to be started, and may have been before.
     Before(TaskKey),
     /// Somebody asks how it ended.
-    Ended { key: TaskKey, asker: Asker },
+    Ended { key: TaskKey, asker: Arc<Asker> },
 }
 
 impl Delegate {

@@ -1,6 +1,8 @@
 //! Who made a result, how, and who checked it. It knows the record; filling it with what was measured
 //! is for whoever ran the task.
 
+use std::sync::Arc;
+
 use sabir_base::json::{JsonError, JsonValue};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -33,7 +35,7 @@ pub struct Provenance {
     pub contract_violations: Vec<String>,
     pub evidence: Vec<Evidence>,
     /// Through whose hands the result went, the newest first.
-    pub lineage: Vec<LineageHop>,
+    pub lineage: Arc<[LineageHop]>,
     /// It outlives the session.
     pub signature: Option<RecordSignature>,
 }
@@ -139,7 +141,7 @@ impl Provenance {
             contract_satisfied: None,
             contract_violations: Vec::new(),
             evidence: Vec::new(),
-            lineage: Vec::new(),
+            lineage: Arc::default(),
             signature: None,
         }
     }
@@ -173,7 +175,7 @@ impl Provenance {
             contract_satisfied: fields.flag("contract_satisfied")?,
             contract_violations: fields.texts("contract_violations")?,
             evidence: evidence.unwrap_or_default(),
-            lineage: lineage.unwrap_or_default(),
+            lineage: lineage.map(Arc::from).unwrap_or_default(),
             signature: fields.read("signature", RecordSignature::read)?,
         })
     }

@@ -36,7 +36,7 @@ impl Origin {
         let budget = order.contract.as_ref().map(|contract| contract.policy.budget);
         Self {
             task: Some(order.key.clone()),
-            path: order.delegation_path.clone(),
+            path: order.delegation_path.to_vec(),
             deadline: Some(order.deadline),
             max_tokens: budget.and_then(|budget| budget.max_tokens),
             trace: current(),

@@ -70,7 +70,7 @@ impl Delegate {
     pub(super) fn end_session(&mut self, id: &SessionId, how: HowEnded, moment: &mut Moment) {
         let Some(session) = self.sessions.find(id) else { return };
         let (owner, shown) = (session.owner.clone(), session.claim.shown);
-        for task in session.running().clone() {
+        for task in session.running().to_vec() {
             let key = TaskKey { owner: owner.clone(), id: task };
             self.cancel_task(&key, "the session was closed", moment);
         }
@@ -87,7 +87,6 @@ impl Delegate {
                 session.forget_task(&key.id);
             }
             for asker in &looking.askers {
-                self.tasks.stop_waiting(asker.request);
                 self.reply(asker, failed(&key.id, error.clone()), moment);
             }
         } else if self.tasks.running_mut(key).is_some() {
@@ -135,7 +134,7 @@ impl Delegate {
             key: key.clone(),
             seq,
             envelope,
-            seal: asker.seal,
+            seal: asker.seal.clone(),
         });
     }
 
@@ -205,7 +204,7 @@ impl Delegate {
 
     pub(super) fn end_task(&mut self, key: &TaskKey, ending: Ending, moment: &mut Moment) {
         let Some(running) = self.tasks.end(key, &self.settings.limits) else { return };
-        let (started, askers, usage) = (running.started, running.askers, running.usage);
+        let Running { started, askers, usage, .. } = *running;
         if let Some(session) = self.sessions.find_mut(&started.session) {
             session.end_task(&key.id, usage, self.now, &self.settings.limits);
         }
@@ -224,10 +223,8 @@ impl Delegate {
         self.record(Record::Ended(Box::new(ended)));
         let Some((last, others)) = askers.split_last() else { return };
         for asker in others {
-            self.tasks.stop_waiting(asker.request);
             self.reply(asker, body.clone(), moment);
         }
-        self.tasks.stop_waiting(last.request);
         self.reply(last, body, moment);
     }
 }
@@ -247,11 +244,11 @@ fn provenance(
     let hop = LineageHop {
         delegate_id: card.delegate_id.clone(),
         model_version: model_version.clone(),
-        step: started.skill.to_string(),
+        step: started.skill.as_str().to_owned(),
         timestamp: Some(stamp.clone()),
         verification: VerificationStatus::Unverified,
     };
-    let lineage = std::iter::once(hop).chain(finished.lineage.iter().cloned());
+    let earlier = finished.lineage.iter().take(MAX_LINEAGE - 1).cloned();
     let mut provenance = Provenance::new(card.delegate_id.clone(), model_version, started.mode);
     provenance.confidence = finished.confidence.and_then(Score::new);
     provenance.session_id = Some(started.session.clone());
@@ -266,7 +263,7 @@ fn provenance(
         provenance.contract_satisfied = is_known.then_some(violations.is_empty());
     }
     provenance.contract_violations = violations;
-    provenance.lineage = lineage.take(MAX_LINEAGE).collect();
+    provenance.lineage = std::iter::once(hop).chain(earlier).collect();
     provenance
 }
 

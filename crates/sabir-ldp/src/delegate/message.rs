@@ -1,5 +1,7 @@
 //! The checks that every message passes first, in their order, and who takes it then.
 
+use std::sync::Arc;
+
 use super::answers::{About, Asker};
 use super::claim::Proof;
 use super::query::Question;
@@ -31,14 +33,14 @@ impl Delegate {
         moment: &mut Moment,
     ) {
         let envelope = &received.envelope;
-        let asker = Asker {
+        let asker = Arc::new(Asker {
             request,
             to: Some(envelope.from.clone()),
             session: envelope.session_id.clone(),
             mode: envelope.payload_mode,
             seal: self.seal_for(envelope, standing.as_ref().ok()),
             proof: standing.as_ref().map_or(Proof::NONE, Proof::of),
-        };
+        });
         let standing =
             standing.map_err(|declined| self.unknown_session(envelope).unwrap_or(declined));
         let taken = standing.and_then(|standing| {
@@ -96,7 +98,7 @@ impl Delegate {
     fn dispatch(
         &mut self,
         message: Admitted<'_>,
-        asker: &Asker,
+        asker: &Arc<Asker>,
         moment: &mut Moment,
     ) -> Result<(), Declined> {
         match &message.envelope.body {
@@ -144,12 +146,14 @@ impl Delegate {
         message: Admitted<'_>,
         moment: &mut Moment,
     ) -> Result<(), Declined> {
-        if self.sessions.is_over(id, self.now, &self.settings.limits) {
-            self.end_session(id, HowEnded::Expired, moment);
-        }
         let (from, proof) = (&message.envelope.from, Proof::of(message.standing));
-        let Some(session) = self.sessions.find_mut(id) else {
-            return Err(self.gone(id, from, proof));
+        let session = match self.sessions.find_mut(id) {
+            Some(session) if session.is_over(self.now, &self.settings.limits) => {
+                self.end_session(id, HowEnded::Expired, moment);
+                return Err(self.gone(id, from, proof));
+            }
+            Some(session) => session,
+            None => return Err(self.gone(id, from, proof)),
         };
         if session.owner != *from {
             return Err(not_yours());

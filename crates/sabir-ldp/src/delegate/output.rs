@@ -1,5 +1,8 @@
 //! What a delegate wants done.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Record, RequestId, TaskKey};
@@ -53,9 +56,9 @@ pub struct TaskOrder {
     pub payload: Payload,
     pub contract: Option<Contract>,
     /// Earlier tasks of the session that ended, oldest first.
-    pub history: Vec<TaskId>,
+    pub history: Arc<VecDeque<TaskId>>,
     /// Who handed the task on, oldest first; the last is its sender.
-    pub delegation_path: Vec<DelegateId>,
+    pub delegation_path: Arc<[DelegateId]>,
     /// When it will be stopped.
     pub deadline: Timestamp,
     /// When it was begun. Together with the key, a name that no other task has.

@@ -1,10 +1,12 @@
 //! Questions about tasks: waiting for one, its state, its stored result, and `TASK_CANCEL`.
 
+use std::sync::Arc;
+
 use super::answers::{Asker, failed};
 use super::message::Admitted;
 use super::record::{TaskEnded, TaskKey};
 use super::submit::id_is_taken;
-use super::tasks::{Looking, Task};
+use super::tasks::Looking;
 use super::{Declined, Delegate, Output, Recall, RequestId};
 use crate::envelope::{TaskState, Update};
 use crate::error::Refusal;
@@ -26,7 +28,7 @@ impl Delegate {
         question: Question,
         message: Admitted<'_>,
         task: &TaskId,
-        asker: &Asker,
+        asker: &Arc<Asker>,
         moment: &mut Moment,
     ) -> Result<(), Declined> {
         let key = self.owned_task(message, task, asker, moment)?;
@@ -43,15 +45,15 @@ impl Delegate {
     }
 
     /// Answers when the task has ended, or when the caller gives up.
-    pub(super) fn wait_for(&mut self, key: TaskKey, asker: &Asker, moment: &mut Moment) {
+    pub(super) fn wait_for(&mut self, key: TaskKey, asker: &Arc<Asker>, moment: &mut Moment) {
         let most = self.settings.limits.waiting_for_one;
         let Some((update, askers)) = self.tasks.waited_for(&key) else {
             return self.recall(key, asker);
         };
-        askers.push(asker.clone());
+        askers.push(Arc::clone(asker));
         // Who has waited longest may be gone without a word, and who comes now is there.
         let many = askers.len().saturating_sub(most);
-        let dismissed: Vec<Asker> = askers.drain(..many).collect();
+        let dismissed: Vec<Arc<Asker>> = askers.drain(..many).collect();
         self.tasks.wait(asker.request, key);
         for asker in dismissed {
             self.tasks.stop_waiting(asker.request);
@@ -67,9 +69,9 @@ impl Delegate {
         self.reply(&asker, update, moment);
     }
 
-    fn recall(&mut self, key: TaskKey, asker: &Asker) {
+    fn recall(&mut self, key: TaskKey, asker: &Arc<Asker>) {
         let request = asker.request;
-        self.recalls.insert(request, Recall::Ended { key: key.clone(), asker: asker.clone() });
+        self.recalls.insert(request, Recall::Ended { key: key.clone(), asker: Arc::clone(asker) });
         self.outputs.push_back(Output::Recall { request, key });
     }
 
@@ -112,7 +114,6 @@ impl Delegate {
             let is_same = ended.digest == started.digest && asker.proof.covers(ended.claim());
             let body =
                 if is_same { ended.ending.body(task) } else { failed(task, id_is_taken().error()) };
-            self.tasks.stop_waiting(asker.request);
             self.reply(asker, body, moment);
         }
     }
@@ -131,7 +132,7 @@ impl Delegate {
             self.session_of(message, moment)?;
         }
         let key = TaskKey { owner: message.envelope.from.clone(), id: task.clone() };
-        match self.tasks.find(&key).map(Task::known) {
+        match self.tasks.find(&key) {
             Some(known) if asker.proof.covers(known.claim) => Ok(key),
             // Only the store can tell.
             None if self.tasks.may_be_stored(&key) => Ok(key),

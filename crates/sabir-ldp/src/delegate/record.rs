@@ -1,6 +1,8 @@
 //! What a delegate must not forget. The records of a node, in their order, are its state; a refusal
 //! is recorded for whoever asks later, and restores nothing.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -125,7 +127,7 @@ pub struct TaskStarted {
     pub digest: TaskDigest,
     pub mode: PayloadMode,
     pub contract: Option<Contract>,
-    pub delegation_path: Vec<DelegateId>,
+    pub delegation_path: Arc<[DelegateId]>,
     pub deadline: Timestamp,
     pub authentication: Authentication,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,7 @@
 //! A delegate from its records, and the records of a delegate.
 
+use std::sync::Arc;
+
 use super::claim::Claim;
 use super::record::{Ending, Record, Seen, TaskKey, TaskUpdated};
 use super::sessions::{Past, SessionState};
@@ -70,8 +72,8 @@ impl Delegate {
             mode: started.mode,
             payload,
             contract: started.contract.clone(),
-            history: session.history.iter().cloned().collect(),
-            delegation_path: started.delegation_path.clone(),
+            history: Arc::clone(&session.history),
+            delegation_path: Arc::clone(&started.delegation_path),
             deadline: started.deadline,
             started_at: started.at,
             start: TaskStart::Again,

@@ -2,6 +2,7 @@
 //! refuses to know messages.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
 
 use super::claim::Claim;
 use super::record::{HowEnded, KeptKeys, Opened};
@@ -27,10 +28,12 @@ pub(super) struct Session {
     /// When the table looks at it next. Not moved on every use: a session that was used is looked at
     /// once too often, and using one costs nothing.
     wakes_at: Timestamp,
-    running: BTreeSet<TaskId>,
+    /// In order.
+    running: Vec<TaskId>,
     /// When it was opened, while there was no task in it.
     unused_since: Option<Timestamp>,
-    pub(super) history: VecDeque<TaskId>,
+    /// Shared with the orders that name it; who changes it while one does has a copy.
+    pub(super) history: Arc<VecDeque<TaskId>>,
     pub(super) spent: Usage,
 }
 
@@ -74,16 +77,19 @@ impl Session {
         self.last_used.plus_millis(patience)
     }
 
-    pub(super) fn running(&self) -> &BTreeSet<TaskId> {
+    pub(super) fn running(&self) -> &[TaskId] {
         &self.running
     }
 
     /// A task that was never started is none of it.
     pub(super) fn forget_task(&mut self, task: &TaskId) {
-        self.running.remove(task);
+        if let Ok(at) = self.running.binary_search(task) {
+            self.running.remove(at);
+        }
     }
 
-    fn is_over(&self, now: Timestamp, limits: &DelegateLimits) -> bool {
+    /// Whether it has outlived its time. A running task keeps it alive.
+    pub(super) fn is_over(&self, now: Timestamp, limits: &DelegateLimits) -> bool {
         self.running.is_empty() && self.ends_at(limits) <= now
     }
 
@@ -95,12 +101,13 @@ impl Session {
         now: Timestamp,
         limits: &DelegateLimits,
     ) {
-        self.running.remove(task);
+        self.forget_task(task);
         self.spent = self.spent.plus(usage);
         self.touch(now);
-        self.history.push_back(task.clone());
-        while self.history.len() > limits.history {
-            self.history.pop_front();
+        let history = Arc::make_mut(&mut self.history);
+        history.push_back(task.clone());
+        while history.len() > limits.history {
+            history.pop_front();
         }
     }
 
@@ -195,9 +202,9 @@ impl Sessions {
             state: SessionState::Active,
             last_used: opened.at,
             wakes_at,
-            running: BTreeSet::new(),
+            running: Vec::new(),
             unused_since,
-            history: opened.history.into(),
+            history: Arc::new(opened.history.into()),
             spent: opened.spent,
         };
         self.unused.extend(unused_since.map(|since| (since, opened.session.clone())));
@@ -207,12 +214,15 @@ impl Sessions {
     }
 
     /// A task of the session is started.
-    pub(super) fn begin_task(&mut self, id: &SessionId, task: TaskId) {
-        let Some(session) = self.open.get_mut(id) else { return };
-        session.running.insert(task);
+    pub(super) fn begin_task(&mut self, id: &SessionId, task: TaskId) -> Option<&Session> {
+        let session = self.open.get_mut(id)?;
+        if let Err(at) = session.running.binary_search(&task) {
+            session.running.insert(at, task);
+        }
         if let Some(since) = session.unused_since.take() {
             self.unused.remove(&(since, id.clone()));
         }
+        Some(session)
     }
 
     /// The session that was opened longest ago, and long enough, and has had no task, of those owners.
@@ -272,11 +282,6 @@ impl Sessions {
             let Some(oldest) = self.past_order.pop_front() else { return };
             self.past.remove(&oldest);
         }
-    }
-
-    /// Whether the session has outlived its time. A running task keeps it alive.
-    pub(super) fn is_over(&self, id: &SessionId, now: Timestamp, limits: &DelegateLimits) -> bool {
-        self.open.get(id).is_some_and(|session| session.is_over(now, limits))
     }
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {

@@ -1,14 +1,16 @@
 //! `TASK_SUBMIT`: what must hold before a task is started.
 
+use std::sync::Arc;
+
 use sha2::{Digest, Sha256};
 
 use super::answers::Asker;
 use super::claim::Claim;
 use super::message::Admitted;
 use super::record::{Record, TaskDigest, TaskKey, TaskStarted};
-use super::sessions::SessionState;
-use super::tasks::{Looking, Running, Task};
-use super::{Declined, Delegate, Output, Recall, TaskOrder, TaskStart};
+use super::sessions::{Session, SessionState};
+use super::tasks::{Known, Looking, Running};
+use super::{Declined, Delegate, Output, Recall, TaskOrder, TaskStart, Usage};
 use crate::canonical::canonical_value;
 use crate::contract::{Contract, Violation};
 use crate::envelope::Submission;
@@ -25,32 +27,36 @@ impl Delegate {
         &mut self,
         message: Admitted<'_>,
         submission: &Submission,
-        asker: &Asker,
+        asker: &Arc<Asker>,
         moment: &mut Moment,
     ) -> Result<(), Declined> {
         let session_id = self.session_of(message, moment)?;
         let from = &message.envelope.from;
         let key = TaskKey { owner: from.clone(), id: submission.task_id.clone() };
         let digest = digest(submission);
-        self.check_active(&session_id)?;
-        if self.tasks.find(&key).is_some() {
-            return self.submit_again(key, digest, asker, moment);
+        let mode = message.envelope.payload_mode;
+        let Some(session) = self.sessions.find(&session_id) else { return Err(no_session()) };
+        check_active(session)?;
+        let spent = session.spent;
+        let other_mode = (!session.allows(mode)).then_some(session.mode);
+        if let Some(known) = self.tasks.find(&key) {
+            return self.submit_again(key, known, digest, asker, moment);
         }
         self.check_skill(submission)?;
-        let mode = message.envelope.payload_mode;
+        check_mode(mode, other_mode)?;
         let payload = self.check_payload(&session_id, mode, submission)?;
         let path = delegation_path(submission, from);
         self.check_path(&path, submission.contract.as_ref())?;
         self.check_contract(submission.contract.as_ref())?;
         let weight = message.received.weight();
-        self.check_room(&session_id, from, weight)?;
+        self.check_room(spent, from, weight)?;
 
         let limits = &self.settings.limits;
         let longest = self.now.plus_millis(limits.task_ms);
         let agreed = submission.contract.as_ref().and_then(|contract| contract.deadline.as_ref());
         let deadline = agreed.map_or(longest, |deadline| deadline.at.min(longest));
-        self.sessions.begin_task(&session_id, key.id.clone());
-        let Some(session) = self.sessions.find(&session_id) else { return Ok(()) };
+        let session = self.sessions.begin_task(&session_id, key.id.clone());
+        let Some(session) = session else { return Err(no_session()) };
         let Claim { authentication, shown } = asker.proof.claim();
         let started = TaskStarted {
             key: key.clone(),
@@ -59,7 +65,7 @@ impl Delegate {
             digest,
             mode,
             contract: submission.contract.clone(),
-            delegation_path: path.clone(),
+            delegation_path: Arc::clone(&path),
             deadline,
             authentication,
             shown,
@@ -70,22 +76,23 @@ impl Delegate {
                 .then(|| submission.input.clone()),
             at: self.now,
         };
+        let may_be_stored = self.tasks.may_be_stored(&key);
         let order = TaskOrder {
-            key: key.clone(),
+            key,
             session: session_id,
             skill: submission.skill.clone(),
             mode,
             payload,
             contract: submission.contract.clone(),
-            history: session.history.iter().cloned().collect(),
+            history: Arc::clone(&session.history),
             delegation_path: path,
             deadline,
             started_at: self.now,
             start: TaskStart::First,
         };
-        let askers = vec![asker.clone()];
-        self.tasks.wait(asker.request, key.clone());
-        if self.tasks.may_be_stored(&key) {
+        let askers = vec![Arc::clone(asker)];
+        if may_be_stored {
+            let key = order.key.clone();
             self.tasks.look(Looking { started, order, askers, weight });
             self.recalls.insert(asker.request, Recall::Before(key.clone()));
             self.outputs.push_back(Output::Recall { request: asker.request, key });
@@ -99,7 +106,7 @@ impl Delegate {
         &mut self,
         started: TaskStarted,
         order: TaskOrder,
-        askers: Vec<Asker>,
+        askers: Vec<Arc<Asker>>,
         weight: usize,
     ) {
         self.record(Record::Started(Box::new(started.clone())));
@@ -111,24 +118,16 @@ impl Delegate {
     fn submit_again(
         &mut self,
         key: TaskKey,
+        known: Known,
         digest: TaskDigest,
-        asker: &Asker,
+        asker: &Arc<Asker>,
         moment: &mut Moment,
     ) -> Result<(), Declined> {
-        let Some(known) = self.tasks.find(&key).map(Task::known) else { return Ok(()) };
         if known.digest != digest || !asker.proof.covers(known.claim) {
             return Err(id_is_taken());
         }
         self.wait_for(key, asker, moment);
         Ok(())
-    }
-
-    fn check_active(&self, id: &SessionId) -> Result<(), Declined> {
-        match self.sessions.find(id).map(|session| session.state) {
-            Some(SessionState::Suspended) => Err(Refusal::SessionSuspended
-                .because("the session is suspended: resume it with config.resume_session_id")),
-            Some(SessionState::Active) | None => Ok(()),
-        }
     }
 
     fn check_skill(&self, submission: &Submission) -> Result<(), Declined> {
@@ -153,16 +152,9 @@ impl Delegate {
         mode: PayloadMode,
         submission: &Submission,
     ) -> Result<Payload, Declined> {
-        let Some(session) = self.sessions.find_mut(id) else {
-            return Err(Refusal::SessionNotFound.because("no session has this id"));
-        };
-        if !session.allows(mode) {
-            let agreed = session.mode;
-            let error = format!("{mode} was not negotiated for this session: use {agreed}");
-            return Err(Refusal::ModeNotNegotiated.because(error));
-        }
         let checked = Payload::check(mode, &submission.input);
         if checked.is_err()
+            && let Some(session) = self.sessions.find_mut(id)
             && let Some(lower) = session.below(mode)
         {
             session.mode = lower;
@@ -190,14 +182,8 @@ impl Delegate {
         }
     }
 
-    fn check_room(
-        &self,
-        id: &SessionId,
-        owner: &DelegateId,
-        weight: usize,
-    ) -> Result<(), Declined> {
+    fn check_room(&self, spent: Usage, owner: &DelegateId, weight: usize) -> Result<(), Declined> {
         let limits = &self.settings.limits;
-        let spent = self.sessions.find(id).map(|session| session.spent).unwrap_or_default();
         if let Some(violation) = spent.exhausts(limits.session_budget) {
             let name = violation.wire_name();
             let error = format!("{name}: the tasks of this session have used up its budget");
@@ -217,6 +203,25 @@ impl Delegate {
     }
 }
 
+fn check_active(session: &Session) -> Result<(), Declined> {
+    match session.state {
+        SessionState::Suspended => Err(Refusal::SessionSuspended
+            .because("the session is suspended: resume it with config.resume_session_id")),
+        SessionState::Active => Ok(()),
+    }
+}
+
+/// `agreed` is what the session is in, where it does not allow this mode.
+fn check_mode(mode: PayloadMode, agreed: Option<PayloadMode>) -> Result<(), Declined> {
+    let Some(agreed) = agreed else { return Ok(()) };
+    let error = format!("{mode} was not negotiated for this session: use {agreed}");
+    Err(Refusal::ModeNotNegotiated.because(error))
+}
+
+fn no_session() -> Declined {
+    Refusal::SessionNotFound.because("no session has this id")
+}
+
 pub(super) fn id_is_taken() -> Declined {
     Refusal::MessageInvalid.because(
         "the task id is taken: it names another task of yours, with another skill or input",
@@ -224,12 +229,10 @@ pub(super) fn id_is_taken() -> Declined {
 }
 
 /// Who handed the task on; the sender is always the last, whether it says so or not.
-fn delegation_path(submission: &Submission, from: &DelegateId) -> Vec<DelegateId> {
-    let mut path = submission.delegation_path.clone();
-    if path.last() != Some(from) {
-        path.push(from.clone());
-    }
-    path
+fn delegation_path(submission: &Submission, from: &DelegateId) -> Arc<[DelegateId]> {
+    let path = &submission.delegation_path;
+    let sender = (path.last() != Some(from)).then_some(from);
+    path.iter().chain(sender).cloned().collect()
 }
 
 /// Over skill and input. The input is hashed in its canonical form, so that spaces and the order of

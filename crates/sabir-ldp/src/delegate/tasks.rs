@@ -2,6 +2,7 @@
 //! counts and finds; it refuses to know messages and results.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use super::answers::Asker;
 use super::claim::Claim;
@@ -13,7 +14,7 @@ use crate::id::{DelegateId, TaskId};
 use crate::time::Timestamp;
 
 #[derive(Debug)]
-pub(super) enum Task {
+enum Task {
     /// The store is asked whether it knows the id; this is what happens if not.
     Looking(Box<Looking>),
     Running(Box<Running>),
@@ -29,7 +30,7 @@ pub(super) struct Known {
 }
 
 impl Task {
-    pub(super) fn known(&self) -> Known {
+    fn known(&self) -> Known {
         match self {
             Self::Looking(looking) => looking.started.known(),
             Self::Running(running) => running.started.known(),
@@ -42,6 +43,15 @@ impl Task {
             Self::Looking(looking) => looking.weight,
             Self::Running(running) => running.weight,
             Self::Ended(_) => 0,
+        }
+    }
+
+    /// Those who wait for it.
+    fn askers(&self) -> &[Arc<Asker>] {
+        match self {
+            Self::Looking(looking) => &looking.askers,
+            Self::Running(running) => &running.askers,
+            Self::Ended(_) => &[],
         }
     }
 }
@@ -70,7 +80,7 @@ impl TaskStarted {
 pub(super) struct Looking {
     pub(super) started: TaskStarted,
     pub(super) order: TaskOrder,
-    pub(super) askers: Vec<Asker>,
+    pub(super) askers: Vec<Arc<Asker>>,
     /// Bytes of its message.
     pub(super) weight: usize,
 }
@@ -79,8 +89,8 @@ pub(super) struct Looking {
 pub(super) struct Running {
     pub(super) started: TaskStarted,
     /// To whom updates go, whether somebody waits or not. None after a restart.
-    pub(super) sender: Option<Asker>,
-    pub(super) askers: Vec<Asker>,
+    pub(super) sender: Option<Arc<Asker>>,
+    pub(super) askers: Vec<Arc<Asker>>,
     pub(super) state: TaskState,
     /// The last update's number.
     pub(super) seq: u64,
@@ -102,7 +112,7 @@ pub(super) enum Stopping {
 }
 
 impl Running {
-    pub(super) fn new(started: TaskStarted, askers: Vec<Asker>, weight: usize) -> Self {
+    pub(super) fn new(started: TaskStarted, askers: Vec<Arc<Asker>>, weight: usize) -> Self {
         let wakes_at = started.deadline;
         Self {
             started,
@@ -164,6 +174,9 @@ impl Running {
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     known: HashMap<TaskKey, Task>,
+    /// The task that was started last, until something else is asked or started. Most end before, and
+    /// then they were never in the tables of those that run.
+    latest: Option<Box<Running>>,
     /// Those that ended, oldest first.
     ended: VecDeque<TaskKey>,
     /// The traces of those that ended before them.
@@ -171,11 +184,12 @@ pub(super) struct Tasks {
     /// Some that ended are not known here any more, not even by a trace, so that an unknown id says
     /// nothing.
     forgot: bool,
-    /// How many run, of each owner; looking counts as running.
+    /// How many run, of each owner, without the latest; looking counts as running.
     running: HashMap<DelegateId, Load>,
+    /// With the latest.
     running_total: Load,
     wakes: BTreeSet<(Timestamp, TaskKey)>,
-    /// Which task a request waits for.
+    /// Which task a request waits for, unless it is the latest.
     waiting: BTreeMap<RequestId, TaskKey>,
 }
 
@@ -200,11 +214,17 @@ impl Load {
 }
 
 impl Tasks {
-    pub(super) fn find(&self, key: &TaskKey) -> Option<&Task> {
-        self.known.get(key)
+    pub(super) fn find(&self, key: &TaskKey) -> Option<Known> {
+        match &self.latest {
+            Some(latest) if latest.started.key == *key => Some(latest.started.known()),
+            Some(_) | None => self.known.get(key).map(Task::known),
+        }
     }
 
     pub(super) fn running_ref(&self, key: &TaskKey) -> Option<&Running> {
+        if self.is_latest(key) {
+            return self.latest.as_deref();
+        }
         match self.known.get(key)? {
             Task::Running(running) => Some(running),
             Task::Looking(_) | Task::Ended(_) => None,
@@ -212,6 +232,9 @@ impl Tasks {
     }
 
     pub(super) fn running_mut(&mut self, key: &TaskKey) -> Option<&mut Running> {
+        if self.is_latest(key) {
+            return self.latest.as_deref_mut();
+        }
         match self.known.get_mut(key)? {
             Task::Running(running) => Some(running),
             Task::Looking(_) | Task::Ended(_) => None,
@@ -219,7 +242,8 @@ impl Tasks {
     }
 
     /// How a task stands that has not ended, and who waits for it.
-    pub(super) fn waited_for(&mut self, key: &TaskKey) -> Option<(Body, &mut Vec<Asker>)> {
+    pub(super) fn waited_for(&mut self, key: &TaskKey) -> Option<(Body, &mut Vec<Arc<Asker>>)> {
+        self.settle();
         match self.known.get_mut(key)? {
             Task::Running(running) => Some((running.update(), &mut running.askers)),
             Task::Looking(looking) => {
@@ -235,21 +259,40 @@ impl Tasks {
     }
 
     pub(super) fn running_of(&self, owner: &DelegateId) -> Load {
-        self.running.get(owner).copied().unwrap_or_default()
+        let mut load = self.running.get(owner).copied().unwrap_or_default();
+        if let Some(latest) = self.latest.as_ref().filter(|it| it.started.key.owner == *owner) {
+            load.add(latest.weight);
+        }
+        load
     }
 
+    /// Only for a key that is not known.
     pub(super) fn look(&mut self, looking: Looking) {
+        self.running_total.add(looking.weight);
         let key = looking.started.key.clone();
         self.put(key, Task::Looking(Box::new(looking)));
     }
 
+    /// Only for a key that is not known.
     pub(super) fn run(&mut self, running: Running) {
-        let key = running.started.key.clone();
-        self.wakes.insert((running.wakes_at, key.clone()));
-        self.put(key, Task::Running(Box::new(running)));
+        self.settle();
+        self.running_total.add(running.weight);
+        self.latest = Some(Box::new(running));
     }
 
-    /// Takes out a task that was looked for.
+    fn is_latest(&self, key: &TaskKey) -> bool {
+        self.latest.as_ref().is_some_and(|latest| latest.started.key == *key)
+    }
+
+    /// Puts the latest task to those that run.
+    fn settle(&mut self) {
+        let Some(latest) = self.latest.take() else { return };
+        let key = latest.started.key.clone();
+        self.wakes.insert((latest.wakes_at, key.clone()));
+        self.put(key, Task::Running(latest));
+    }
+
+    /// Takes out a task that was looked for. Nobody waits for it then.
     pub(super) fn take_looking(&mut self, key: &TaskKey) -> Option<Looking> {
         match self.known.get(key)? {
             Task::Looking(_) => match self.take(key)? {
@@ -260,16 +303,26 @@ impl Tasks {
         }
     }
 
-    /// Ends a running task; it stays known by its digest.
-    pub(super) fn end(&mut self, key: &TaskKey, limits: &DelegateLimits) -> Option<Running> {
-        self.running_mut(key)?;
-        let Some(Task::Running(running)) = self.take(key) else { return None };
+    /// Ends a running task; it stays known by its digest, and nobody waits for it then.
+    pub(super) fn end(&mut self, key: &TaskKey, limits: &DelegateLimits) -> Option<Box<Running>> {
+        let running = match self.latest.take_if(|latest| latest.started.key == *key) {
+            Some(latest) => {
+                self.running_total.remove(latest.weight);
+                latest
+            }
+            None => {
+                self.running_mut(key)?;
+                let Some(Task::Running(running)) = self.take(key) else { return None };
+                running
+            }
+        };
         self.know(key.clone(), running.started.known(), limits);
-        Some(*running)
+        Some(running)
     }
 
     /// A task that ended. The oldest are forgotten, which makes the store be asked from then on.
     pub(super) fn know(&mut self, key: TaskKey, known: Known, limits: &DelegateLimits) {
+        self.settle();
         if self.known.insert(key.clone(), Task::Ended(known)).is_none() {
             self.ended.push_back(key);
         }
@@ -315,6 +368,7 @@ impl Tasks {
 
     /// Wakes the machine for this task then, and not before.
     pub(super) fn wake(&mut self, key: &TaskKey, at: Timestamp) {
+        self.settle();
         let Some(Task::Running(running)) = self.known.get_mut(key) else { return };
         let before = std::mem::replace(&mut running.wakes_at, at);
         self.wakes.remove(&(before, key.clone()));
@@ -322,7 +376,9 @@ impl Tasks {
     }
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
-        self.wakes.first().map(|(at, _)| *at)
+        let latest = self.latest.as_ref().map(|latest| latest.wakes_at);
+        let first = self.wakes.first().map(|(at, _)| *at);
+        first.into_iter().chain(latest).min()
     }
 
     /// The next task whose time has come. Its wake-up is used up.
@@ -330,14 +386,17 @@ impl Tasks {
         if self.next_wake()? > now {
             return None;
         }
+        self.settle();
         self.wakes.pop_first().map(|(_, key)| key)
     }
 
+    /// For who asks about a task that is [waited for](Self::waited_for).
     pub(super) fn wait(&mut self, request: RequestId, key: TaskKey) {
         self.waiting.insert(request, key);
     }
 
     pub(super) fn stop_waiting(&mut self, request: RequestId) -> Option<TaskKey> {
+        self.settle();
         self.waiting.remove(&request)
     }
 
@@ -350,6 +409,7 @@ impl Tasks {
                 Task::Running(running) => Some(&**running),
                 Task::Looking(_) | Task::Ended(_) => None,
             })
+            .chain(self.latest.as_deref())
             .collect();
         all.sort_unstable_by(|one, other| one.started.key.cmp(&other.started.key));
         all
@@ -363,11 +423,11 @@ impl Tasks {
         })
     }
 
-    /// Only for a key that is not known.
     fn put(&mut self, key: TaskKey, task: Task) {
-        let weight = task.weight();
-        self.running.entry(key.owner.clone()).or_default().add(weight);
-        self.running_total.add(weight);
+        for asker in task.askers() {
+            self.waiting.insert(asker.request, key.clone());
+        }
+        self.running.entry(key.owner.clone()).or_default().add(task.weight());
         self.known.insert(key, task);
     }
 
@@ -375,6 +435,9 @@ impl Tasks {
         let task = self.known.remove(key)?;
         if let Task::Running(running) = &task {
             self.wakes.remove(&(running.wakes_at, key.clone()));
+        }
+        for asker in task.askers() {
+            self.waiting.remove(&asker.request);
         }
         let weight = task.weight();
         self.running_total.remove(weight);

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -120,7 +121,7 @@ impl<'a> Done<'a> {
             && started.at == at
             && started.contract.is_none()
             && started.input.is_none()
-            && started.delegation_path.as_slice() == [key.owner.clone()]
+            && matches!(&*started.delegation_path, [only] if *only == key.owner)
             && ended.key == *key
             && ended.session == started.session
             && ended.digest == started.digest
@@ -166,7 +167,7 @@ impl<'a> Done<'a> {
             digest: self.digest,
             mode: self.mode,
             contract: None,
-            delegation_path: vec![key.owner.clone()],
+            delegation_path: Arc::from([key.owner.clone()]),
             deadline: self.deadline,
             authentication: self.authentication,
             shown: self.shown,
@@ -207,7 +208,7 @@ fn plain(maker: (DelegateId, String), started: &TaskStarted, usage: Usage) -> Pr
     provenance.tokens_used = usage.tokens;
     provenance.cost_usd = usage.cost_usd;
     provenance.latency_ms = Some(0);
-    provenance.lineage = vec![hop];
+    provenance.lineage = Arc::from([hop]);
     provenance
 }
 
@@ -235,7 +236,7 @@ fn is_plain(provenance: &Provenance, started: &TaskStarted, ended: &TaskEnded) -
     else {
         return false;
     };
-    let [hop] = lineage.as_slice() else { return false };
+    let [hop] = &**lineage else { return false };
     contract_violations.is_empty()
         && evidence.is_empty()
         && *payload_mode_used == started.mode
@@ -296,7 +297,7 @@ mod tests {
             digest,
             mode: PayloadMode::Text,
             contract: None,
-            delegation_path: vec![key.owner.clone()],
+            delegation_path: Arc::from([key.owner.clone()]),
             deadline: at.plus_millis(9),
             authentication: Authentication::Signed,
             shown: None,
@@ -364,8 +365,11 @@ mod tests {
             started.contract = Some(serde_json::from_value::<Contract>(contract).unwrap());
         },
         |_, started, _, _| started.input = Some(json!(null)),
-        |_, started, _, _| started.delegation_path.clear(),
-        |_, started, _, _| started.delegation_path.insert(0, DelegateId::new("other").unwrap()),
+        |_, started, _, _| started.delegation_path = Arc::default(),
+        |_, started, _, _| {
+            let path = [DelegateId::new("other").unwrap(), started.key.owner.clone()];
+            started.delegation_path = Arc::from(path);
+        },
         |_, started, _, _| started.key.id = TaskId::new("other").unwrap(),
         |_, started, _, _| started.session = SessionId::new("other").unwrap(),
         |_, started, _, _| started.digest = TaskDigest(HexBytes([8; 32])),
@@ -383,11 +387,11 @@ mod tests {
         |_, _, _, provenance| provenance.latency_ms = Some(1),
         |_, _, _, provenance| provenance.contract_satisfied = Some(true),
         |_, _, _, provenance| provenance.contract_violations.push("late".to_owned()),
-        |_, _, _, provenance| provenance.lineage.clear(),
-        |_, _, _, provenance| provenance.lineage[0].step.clear(),
+        |_, _, _, provenance| provenance.lineage = Arc::default(),
+        |_, _, _, provenance| Arc::make_mut(&mut provenance.lineage)[0].step.clear(),
         |_, _, _, provenance| {
             let stamp = Stamp::try_from("1970-01-01T00:16:40.5Z".to_owned()).unwrap();
-            provenance.lineage[0].timestamp = Some(stamp.clone());
+            Arc::make_mut(&mut provenance.lineage)[0].timestamp = Some(stamp.clone());
             provenance.timestamp = Some(stamp);
         },
         |_, _, _, provenance| provenance.payload_mode_used = PayloadMode::SemanticGraph,
@@ -451,7 +455,7 @@ mod tests {
             let at = Timestamp::from_millis(millis);
             seen.replay.sender = key.owner.clone();
             (seen.session, seen.at) = (Some(session.clone()), at);
-            started.delegation_path = vec![key.owner.clone()];
+            started.delegation_path = Arc::from([key.owner.clone()]);
             (started.key, started.session, started.at) = (key.clone(), session.clone(), at);
             started.skill = SkillName::new(skill).unwrap();
             (ended.key, ended.session, ended.at) = (key, session, at);

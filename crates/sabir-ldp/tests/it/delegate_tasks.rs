@@ -1,6 +1,6 @@
 //! Tasks of a delegate: started once, asked after, cancelled, and told again.
 
-use sabir_ldp::{DelegateInput, DelegateLimits, RequestId, TaskEvent, Usage};
+use sabir_ldp::{DelegateInput, DelegateLimits, Record, RequestId, TaskEvent, Usage};
 use serde_json::{Value, json};
 
 use crate::node::{CALLER, NODE, Node, code, key};
@@ -257,4 +257,50 @@ fn what_running_tasks_were_given_has_a_size() {
         }
         assert_eq!(node.started.len(), 5);
     }
+}
+
+/// LD-M24: which of those that run was started last makes no difference to anybody.
+#[test]
+fn the_task_that_was_started_last_is_as_any_other() {
+    let limits = DelegateLimits::default();
+    let (started, longest) = (1_000, limits.task_ms);
+    for which in ["t-1", "t-2"] {
+        let mut node = opened_with(limits.clone());
+        let first = node.submit("s-1", "t-1", json!("x"));
+        node.wait(started);
+        let second = node.submit("s-1", "t-2", json!("x"));
+        let asked = if which == "t-1" { first } else { second };
+        let task = key(CALLER, which);
+        assert_eq!(node.delegate.running_tasks(), 2);
+        assert!(node.delegate.is_running(&task));
+        let records = node.delegate.snapshot();
+        let is_started = |record: &&Record| matches!(record, Record::Started(_));
+        assert_eq!(records.iter().filter(is_started).count(), 2);
+        assert_eq!(query(&mut node, CALLER, "s-1", which)["state"], "working");
+        node.finish(&task, json!("done"));
+        assert_eq!(node.answer(asked)["output"], "done");
+        assert_eq!(node.delegate.running_tasks(), 1);
+        assert!(!node.delegate.is_running(&task));
+        // The other one is still looked after.
+        let other = if which == "t-1" { "t-2" } else { "t-1" };
+        node.wait(longest);
+        assert_eq!(node.stopped[0].0, key(CALLER, other));
+    }
+}
+
+/// LD-M24: so it is when nothing else was asked meanwhile.
+#[test]
+fn who_waits_for_the_task_that_was_started_last_may_give_up() {
+    let mut node = opened();
+    let waiting = node.submit("s-1", "t-1", json!("x"));
+    let task = key(CALLER, "t-1");
+    assert_eq!(node.delegate.running_tasks(), 1);
+    assert!(node.delegate.is_running(&task));
+    node.handle(DelegateInput::GiveUp { request: waiting });
+    assert_eq!(node.answer(waiting)["state"], "working");
+    node.finish(&task, json!("done"));
+    assert_eq!(node.delegate.running_tasks(), 0);
+    // Its time is nobody's any more.
+    node.wait(DelegateLimits::default().task_ms);
+    assert!(node.stopped.is_empty());
 }

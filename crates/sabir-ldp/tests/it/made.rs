@@ -142,7 +142,8 @@ fn provenance() -> impl Strategy<Value = Provenance> {
             (made.3, made.4, made.5, made.6);
         (all.timestamp, all.tokens_used, all.cost_usd, all.latency_ms) = measured;
         (all.contract_id, all.contract_satisfied, all.contract_violations) = kept;
-        (all.evidence, all.lineage, all.signature) = proof;
+        (all.evidence, all.signature) = (proof.0, proof.2);
+        all.lineage = proof.1.into();
         all
     })
 }
