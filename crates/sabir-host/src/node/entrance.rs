@@ -93,8 +93,9 @@ impl Core {
     }
 
     fn take_in(self: &Arc<Self>, machine: &mut Machine) {
-        let arrivals = std::mem::take(&mut *self.entrance.arrivals());
-        for Arrival { request, input, waiter, room } in arrivals {
+        let mut arrivals = std::mem::take(&mut machine.arrivals);
+        std::mem::swap(&mut *self.entrance.arrivals(), &mut arrivals);
+        for Arrival { request, input, waiter, room } in arrivals.drain(..) {
             let Some(mut moment) = self.moment() else { return };
             // Here, with the machine: when a node ends, all who wait are let go once, and nobody may come
             // after.
@@ -110,6 +111,10 @@ impl Core {
             if told.is_err() {
                 machine.waiting.remove(&request);
             }
+        }
+        // Room that a burst needed is given back.
+        if arrivals.capacity() <= MOST_KEPT {
+            machine.arrivals = arrivals;
         }
     }
 }
@@ -137,3 +142,6 @@ impl Drop for Leaving<'_> {
 /// How often one looks for messages of others before somebody else does: under load there is always one
 /// more.
 const MOST_ROUNDS: usize = 16;
+
+/// Messages for which there is always room.
+const MOST_KEPT: usize = 256;

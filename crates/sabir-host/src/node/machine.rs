@@ -1,7 +1,7 @@
 //! The machine under its lock, and one turn of it: an input goes in, records and effects come out in
 //! their order. It knows the protocol's machine and skills that take no time, and touches nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
 use sabir_ldp::{
@@ -12,6 +12,7 @@ use sabir_telemetry::TraceContext;
 use tokio::sync::oneshot;
 
 use super::answer::Answer;
+use super::entrance::Arrival;
 use super::keys::Keys;
 use super::notary::{Notary, Reply};
 use super::skill::Skill;
@@ -21,11 +22,13 @@ use super::watched;
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) delegate: Delegate,
-    pub(super) waiting: BTreeMap<RequestId, Waiter>,
+    pub(super) waiting: HashMap<RequestId, Waiter>,
     /// Tasks whose streams somebody follows.
     pub(super) topics: HashMap<TaskKey, Weak<Topic>>,
     /// When somebody will wake it; it is to be woken no later than it wants.
     pub(super) wakes_at: Option<Timestamp>,
+    /// Empty: where messages are taken in from, again and again.
+    pub(super) arrivals: VecDeque<Arrival>,
     keys: Keys,
     notary: Notary,
 }
@@ -62,9 +65,10 @@ type Skills = BTreeMap<SkillName, Arc<dyn Skill>>;
 
 impl Machine {
     pub(super) fn new(delegate: Delegate, notary: Notary) -> Self {
-        let (waiting, topics) = (BTreeMap::new(), HashMap::new());
+        let (waiting, topics) = (HashMap::new(), HashMap::new());
         let keys = Keys::of_all(&delegate);
-        Self { delegate, waiting, topics, wakes_at: None, keys, notary }
+        let arrivals = VecDeque::new();
+        Self { delegate, waiting, topics, wakes_at: None, arrivals, keys, notary }
     }
 
     pub(super) fn wait(&mut self, request: RequestId, waiter: Waiter) {
@@ -167,7 +171,10 @@ impl Machine {
                 DelegateOutput::Start(order) => match at_once(&order, skills) {
                     Some(event) => {
                         watched::done_at_once(&order);
-                        let input = DelegateInput::Task { key: order.key, event };
+                        let key = order.key.clone();
+                        // What it shares with the delegate is the delegate's alone from here on.
+                        drop(order);
+                        let input = DelegateInput::Task { key, event };
                         self.delegate.handle(input, moment);
                     }
                     None => turn.effects.push(Effect::Start(order, trace)),

@@ -25,10 +25,11 @@ pub use program::Program;
 /// An output as it can be signed. A number that has no canonical form would be another one elsewhere, so
 /// that what has one is told as a text.
 pub(super) fn signable(output: Value) -> Value {
-    match canonical_value(&output) {
-        Ok(_) => output,
-        Err(_) => Value::String(output.to_string()),
+    // A text always has such a form, and nobody needs to see it.
+    if output.is_string() || canonical_value(&output).is_ok() {
+        return output;
     }
+    Value::String(output.to_string())
 }
 
 pub trait Skill: Send + Sync + fmt::Debug {
