@@ -35,9 +35,12 @@ impl Moment {
         // Version 4, variant 1, as those who check ids expect them.
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
-        let mut id = hex::encode(&bytes);
-        [20, 16, 12, 8].into_iter().for_each(|at| id.insert(at, '-'));
-        id
+        let mut id = [b'-'; 36];
+        for (from, to, at) in [(0, 4, 0), (4, 6, 9), (6, 8, 14), (8, 10, 19), (10, 16, 24)] {
+            hex::write(&bytes[from..to], &mut id[at..at + 2 * (to - from)]);
+        }
+        // Digits and dashes are text.
+        std::str::from_utf8(&id).unwrap_or_default().to_owned()
     }
 
     /// Sixteen bytes in lower-case hex, for an envelope's `nonce`.
@@ -110,6 +113,9 @@ mod tests {
         let id = Moment::new(Timestamp::from_millis(0), [1; 32]).fresh_id();
         assert_eq!(id.len(), 36);
         assert_eq!(id.as_bytes()[14], b'4');
+        let dashes = id.match_indices('-').map(|(at, _)| at);
+        assert_eq!(dashes.collect::<Vec<_>>(), [8, 13, 18, 23]);
+        assert!(id.split('-').all(|part| part.bytes().all(|it| it.is_ascii_hexdigit())));
         assert!(b"89ab".contains(&id.as_bytes()[19]), "{id}");
     }
 
