@@ -4,6 +4,7 @@
 //! What came from a peer is taken as it was read, and what we send as the value that we made; both
 //! give the same bytes. Nothing here knows what an envelope is, or a key.
 
+mod fields;
 mod sent;
 
 use std::borrow::Cow;
@@ -12,7 +13,8 @@ use std::fmt;
 use sabir_base::json::{JsonKind, JsonValue};
 use serde_json::Value;
 
-use crate::wire::{TYPICAL_BYTES, Wire};
+pub(crate) use self::fields::{Fields, Written};
+use crate::wire::Wire;
 
 /// How deep arrays and objects may nest in what we make canonical. Peers read no deeper.
 const MAX_DEPTH: usize = 64;
@@ -36,12 +38,14 @@ pub enum CanonicalFault {
     TooDeep,
 }
 
-/// A canonical text.
-pub(crate) struct Canonical {
-    pub(crate) text: String,
+/// A canonical text that is being written, behind what stands in the buffer already.
+pub(crate) struct Canonical<'o> {
+    bytes: &'o mut Vec<u8>,
     /// It is read as what it was made of. Of a double it keeps the value, and not that it was one: `1.0`
     /// is `1` there.
-    pub(crate) is_exact: bool,
+    is_exact: bool,
+    /// Somewhere in it is a value without a canonical form.
+    has_fault: bool,
 }
 
 /// The canonical text of a value that was read.
@@ -51,7 +55,7 @@ pub fn canonical_text(value: JsonValue<'_>) -> Result<String, NotCanonical> {
 
 /// The canonical text of a value that we made.
 pub fn canonical_value(value: &Value) -> Result<String, NotCanonical> {
-    write_text(value, 0, None)
+    write_text(value, length_hint(value), None)
 }
 
 /// As [`canonical_text`], without the field `key` of the outermost object.
@@ -62,25 +66,75 @@ pub(crate) fn canonical_text_without(
     write_text(value, value.text().len(), Some(key))
 }
 
-/// The canonical text of what we are about to send, without the field `key` of the outermost object.
-pub(crate) fn canonical_wire_without(
+/// Writes what [`canonical_text_without`] gives.
+pub(crate) fn write_text_without(
+    value: JsonValue<'_>,
+    key: &str,
+    out: &mut Vec<u8>,
+) -> Result<(), NotCanonical> {
+    write(value, 0, Some(key), &mut Canonical::after(out))
+}
+
+/// Writes what [`canonical_value`] gives.
+pub(crate) fn write_value(value: &Value, out: &mut Vec<u8>) -> Result<(), NotCanonical> {
+    write(value, 0, None, &mut Canonical::after(out))
+}
+
+/// Writes the canonical text of what we are about to send, without the field `key` of the outermost
+/// object.
+pub(crate) fn write_wire_without(
     wire: &Wire<'_>,
     key: &str,
-) -> Result<Canonical, NotCanonical> {
-    let mut out = Canonical { text: String::with_capacity(TYPICAL_BYTES), is_exact: true };
-    match sent::write(wire, key, &mut out) {
-        Ok(()) => Ok(out),
+    out: &mut Vec<u8>,
+) -> Result<(), NotCanonical> {
+    let write = |out: &mut Canonical<'_>| sent::write(wire, key, out);
+    write_own(out, write, key, || wire.to_value()).map(drop)
+}
+
+/// Writes the canonical text of something of ours, of which `write` knows how it is written and `value`
+/// what it is. Whether it is read as what it was made of is given.
+pub(crate) fn write_own(
+    out: &mut Vec<u8>,
+    write_it: impl FnOnce(&mut Canonical<'_>),
+    without: &str,
+    value: impl FnOnce() -> Value,
+) -> Result<bool, NotCanonical> {
+    let start = out.len();
+    let mut canonical = Canonical::after(out);
+    write_it(&mut canonical);
+    if canonical.has_fault {
         // Where the fault is, the value can say. It has none where only an object has many keys.
-        Err(_) => {
-            let mut out = Canonical { text: String::new(), is_exact: true };
-            write(&wire.to_value(), 0, Some(key), &mut out).map(|()| out)
-        }
+        out.truncate(start);
+        canonical = Canonical::after(out);
+        write(&value(), 0, Some(without), &mut canonical)?;
     }
+    Ok(canonical.is_exact)
 }
 
 /// As [`canonical_value`], without the field `key` of the outermost object.
 pub(crate) fn canonical_value_without(value: &Value, key: &str) -> Result<String, NotCanonical> {
-    write_text(value, 0, Some(key))
+    write_text(value, length_hint(value), Some(key))
+}
+
+/// A canonical text from its bytes.
+pub(crate) fn text_of(bytes: Vec<u8>) -> String {
+    // Texts were put together, and ASCII between them.
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// What a value takes at least, mostly.
+fn length_hint(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(_) | Value::Object(_) => 256,
+        Value::Null | Value::Bool(_) | Value::Number(_) => 24,
+    }
+}
+
+impl<'o> Canonical<'o> {
+    fn after(bytes: &'o mut Vec<u8>) -> Self {
+        Self { bytes, is_exact: true, has_fault: false }
+    }
 }
 
 impl fmt::Display for NotCanonical {
@@ -104,15 +158,15 @@ impl std::error::Error for NotCanonical {}
 /// A JSON value, wherever it is kept.
 trait Node<'a>: Copy {
     fn shape(self) -> Result<Shape<'a>, CanonicalFault>;
-    /// The elements of an array, or the values of an object with their keys.
-    fn members(self) -> impl Iterator<Item = (Option<&'a str>, Self)>;
+    /// Gives the elements of an array, or the values of an object with their keys.
+    fn each_member(self, take: impl FnMut(Option<&'a str>, Self));
     /// Where the node stands below `top`. Asked for only when there is an error to report.
     fn pointer_below(self, top: Self) -> String;
 }
 
 enum Shape<'a> {
     /// Written as it stands.
-    Literal(&'static str),
+    Literal(&'a str),
     Number(Number<'a>),
     String(Cow<'a, str>),
     Array,
@@ -127,7 +181,7 @@ enum Number<'a> {
 
 enum Step<'a, N> {
     Member(Option<&'a str>, N),
-    Close(char),
+    Close(u8),
 }
 
 fn write_text<'a, N: Node<'a>>(
@@ -135,8 +189,8 @@ fn write_text<'a, N: Node<'a>>(
     length_hint: usize,
     without: Option<&str>,
 ) -> Result<String, NotCanonical> {
-    let mut out = Canonical { text: String::with_capacity(length_hint), is_exact: true };
-    write(top, 0, without, &mut out).map(|()| out.text)
+    let mut bytes = Vec::with_capacity(length_hint);
+    write(top, 0, without, &mut Canonical::after(&mut bytes)).map(|()| text_of(bytes))
 }
 
 /// Walks without recursion: what is still to be written waits on one stack, the next on top. The value
@@ -145,13 +199,14 @@ fn write<'a, N: Node<'a>>(
     top: N,
     mut depth: usize,
     without: Option<&str>,
-    out: &mut Canonical,
+    out: &mut Canonical<'_>,
 ) -> Result<(), NotCanonical> {
-    let Canonical { text: out, is_exact } = out;
+    let Canonical { bytes: out, is_exact, .. } = out;
     let (start, outermost) = (out.len(), depth + 1);
-    let mut steps = Vec::with_capacity(TYPICAL_MEMBERS);
-    steps.push(Step::Member(None, top));
-    while let Some(step) = steps.pop() {
+    // Most values are texts, for which nothing waits.
+    let mut steps = Vec::new();
+    let mut next = Some(Step::Member(None, top));
+    while let Some(step) = next.take().or_else(|| steps.pop()) {
         let (key, node) = match step {
             Step::Close(bracket) => {
                 depth -= 1;
@@ -161,17 +216,17 @@ fn write<'a, N: Node<'a>>(
             Step::Member(key, node) => (key, node),
         };
         // A value that is complete ends in neither bracket, because a string ends in its quote.
-        if !(out.len() == start || out.ends_with(['{', '['])) {
-            out.push(',');
+        if out.len() > start && !matches!(out.last(), Some(b'{' | b'[')) {
+            out.push(b',');
         }
         if let Some(key) = key {
             write_string(key, out);
-            out.push(':');
+            out.push(b':');
         }
         let refuse = |fault| NotCanonical { pointer: node.pointer_below(top), fault };
         let closing = match node.shape().map_err(refuse)? {
             Shape::Literal(text) => {
-                out.push_str(text);
+                out.extend_from_slice(text.as_bytes());
                 continue;
             }
             Shape::Number(number) => {
@@ -183,34 +238,46 @@ fn write<'a, N: Node<'a>>(
                 write_string(&text, out);
                 continue;
             }
-            Shape::Array => ']',
-            Shape::Object => '}',
+            Shape::Array => b']',
+            Shape::Object => b'}',
         };
         if depth == MAX_DEPTH {
             return Err(refuse(CanonicalFault::TooDeep));
         }
         depth += 1;
-        out.push(if closing == ']' { '[' } else { '{' });
+        out.push(if closing == b']' { b'[' } else { b'{' });
+        if steps.capacity() == 0 {
+            steps.reserve(TYPICAL_MEMBERS);
+        }
         steps.push(Step::Close(closing));
         let first = steps.len();
         let dropped = if depth == outermost { without } else { None };
-        let kept = node.members().filter(|(key, _)| key.is_none() || *key != dropped);
-        steps.extend(kept.map(|(key, member)| Step::Member(key, member)));
+        node.each_member(|key, member| {
+            if key.is_none() || key != dropped {
+                steps.push(Step::Member(key, member));
+            }
+        });
         let members = &mut steps[first..];
-        if closing == ']' {
-            members.reverse();
-        // Keys are ordered by their UTF-16 units. For ASCII that is the order of the bytes.
-        } else if members.iter().all(|step| key_of(step).is_ascii()) {
-            members.sort_unstable_by(|a, b| key_of(b).cmp(key_of(a)));
-        } else {
-            members.sort_unstable_by(|a, b| key_of(b).encode_utf16().cmp(key_of(a).encode_utf16()));
+        if closing == b'}' {
+            sort_members(members);
         }
+        // The first is to be on top.
+        members.reverse();
     }
     Ok(())
 }
 
 /// Values that wait to be written while another is.
 const TYPICAL_MEMBERS: usize = 16;
+
+/// Keys are ordered by their UTF-16 units. For ASCII that is the order of the bytes.
+fn sort_members<N>(members: &mut [Step<'_, N>]) {
+    if members.iter().all(|step| key_of(step).is_ascii()) {
+        members.sort_unstable_by(|a, b| key_of(a).cmp(key_of(b)));
+    } else {
+        members.sort_unstable_by(|a, b| key_of(a).encode_utf16().cmp(key_of(b).encode_utf16()));
+    }
+}
 
 fn key_of<'a, N>(step: &Step<'a, N>) -> &'a str {
     match step {
@@ -221,60 +288,84 @@ fn key_of<'a, N>(step: &Step<'a, N>) -> &'a str {
 
 /// Escapes what must be escaped and nothing else; control characters in their short form where they
 /// have one.
-fn write_string(text: &str, out: &mut String) {
-    out.push('"');
-    let mut rest = text;
-    while let Some(at) = first_escaped(rest.as_bytes()) {
+fn write_string(text: &str, out: &mut Vec<u8>) {
+    out.reserve(text.len() + 2);
+    out.push(b'"');
+    let mut rest = text.as_bytes();
+    while let Some(at) = first_escaped(rest) {
         let (plain, from) = rest.split_at(at);
-        out.push_str(plain);
-        match from.as_bytes()[0] {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            0x08 => out.push_str("\\b"),
-            b'\t' => out.push_str("\\t"),
-            b'\n' => out.push_str("\\n"),
-            0x0c => out.push_str("\\f"),
-            b'\r' => out.push_str("\\r"),
-            byte => out.push_str(&format!("\\u{byte:04x}")),
+        out.extend_from_slice(plain);
+        let short = match from[0] {
+            b'"' => b'"',
+            b'\\' => b'\\',
+            0x08 => b'b',
+            b'\t' => b't',
+            b'\n' => b'n',
+            0x0c => b'f',
+            b'\r' => b'r',
+            _ => b'u',
+        };
+        out.extend_from_slice(&[b'\\', short]);
+        if short == b'u' {
+            out.extend_from_slice(format!("{:04x}", from[0]).as_bytes());
         }
         rest = &from[1..];
     }
-    out.push_str(rest);
-    out.push('"');
+    out.extend_from_slice(rest);
+    out.push(b'"');
 }
 
-/// Where the first byte is that must be escaped. Eight are looked at together: most texts have none.
+/// Where the first byte is that must be escaped. Many are looked at together: most texts have none.
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    // Whether some byte is below a bound of at most 128. Bytes from 128 on are none.
-    let has_below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word & HIGH != 0;
-    let has = |word: u64, byte: u8| has_below(word ^ (ONES * u64::from(byte)), 1);
-    let (words, _) = bytes.as_chunks::<8>();
-    let plain = words.iter().take_while(|word| {
-        let word = u64::from_ne_bytes(**word);
-        !(has_below(word, u64::from(b' ')) || has(word, b'"') || has(word, b'\\'))
-    });
-    let skipped = plain.count() * 8;
-    let is_escaped = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
-    bytes[skipped..].iter().position(is_escaped).map(|at| skipped + at)
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    let plain = blocks.iter().take_while(|block| is_plain(block)).count();
+    let is_short = blocks.is_empty();
+    // The last ones may be looked at twice, so that an end is not looked at one by one.
+    if plain == blocks.len() && bytes.last_chunk::<16>().is_some_and(is_plain)
+        || is_short
+            && rest.first_chunk::<8>().is_some_and(is_plain)
+            && rest.last_chunk::<8>().is_some_and(is_plain)
+    {
+        return None;
+    }
+    let skipped = plain * 16;
+    bytes[skipped..].iter().position(|byte| is_escaped(*byte)).map(|at| skipped + at)
+}
+
+/// Whether nothing is to be escaped. It does not stop at what is, so that the bytes are looked at at once.
+fn is_plain<const N: usize>(bytes: &[u8; N]) -> bool {
+    bytes.iter().fold(true, |is_plain, byte| is_plain & !is_escaped(*byte))
+}
+
+fn is_escaped(byte: u8) -> bool {
+    (byte < b' ') | (byte == b'"') | (byte == b'\\')
+}
+
+/// Whether a text between quotes is written as it stands.
+fn is_plain_in_quotes(text: &str) -> bool {
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    inner.is_some_and(|inner| first_escaped(inner.as_bytes()).is_none())
 }
 
 /// Numbers are doubles, printed as ECMAScript prints them.
-fn write_number(number: &Number<'_>, out: &mut String) -> Result<(), CanonicalFault> {
+fn write_number(number: &Number<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalFault> {
     let mut buffer = ryu_js::Buffer::new();
     match number {
         // Any integer of fifteen digits is a double and is printed as its digits.
-        Number::Integer(digits) if digits.len() <= 15 && &**digits != "-0" => out.push_str(digits),
+        Number::Integer(digits) if digits.len() <= 15 && &**digits != "-0" => {
+            out.extend_from_slice(digits.as_bytes());
+        }
         Number::Integer(digits) => {
             let double = finite(digits)?;
             let printed = buffer.format_finite(double);
             if double != 0.0 && printed != &**digits {
                 return Err(CanonicalFault::Inexact(shortened(digits)));
             }
-            out.push_str(printed);
+            out.extend_from_slice(printed.as_bytes());
         }
-        Number::Double(double) => out.push_str(buffer.format_finite(*double)),
+        Number::Double(double) => {
+            out.extend_from_slice(buffer.format_finite(*double).as_bytes());
+        }
     }
     Ok(())
 }
@@ -303,18 +394,21 @@ impl<'a> Node<'a> for JsonValue<'a> {
             } else {
                 Number::Integer(Cow::Borrowed(self.text()))
             }),
+            // Most strings have no escape and need none: in their quotes they are canonical.
+            JsonKind::String if is_plain_in_quotes(self.text()) => Shape::Literal(self.text()),
             JsonKind::String => Shape::String(self.string().map_err(|_| CanonicalFault::Escape)?),
             JsonKind::Array => Shape::Array,
             JsonKind::Object => Shape::Object,
         })
     }
 
-    fn members(self) -> impl Iterator<Item = (Option<&'a str>, Self)> {
+    fn each_member(self, mut take: impl FnMut(Option<&'a str>, Self)) {
         // An array has no fields, and an object is asked for nothing else.
-        let is_array = self.kind() == JsonKind::Array;
-        let elements = is_array.then(|| self.children().map(|it| (None, it)));
-        let fields = (!is_array).then(|| self.fields().map(|(key, it)| (Some(key), it)));
-        elements.into_iter().flatten().chain(fields.into_iter().flatten())
+        if self.kind() == JsonKind::Array {
+            self.children().for_each(|it| take(None, it));
+        } else {
+            self.fields().for_each(|(key, it)| take(Some(key), it));
+        }
     }
 
     fn pointer_below(self, top: Self) -> String {
@@ -340,10 +434,12 @@ impl<'a> Node<'a> for &'a Value {
         })
     }
 
-    fn members(self) -> impl Iterator<Item = (Option<&'a str>, Self)> {
-        let elements = self.as_array().into_iter().flatten().map(|it| (None, it));
-        let fields = self.as_object().into_iter().flatten();
-        elements.chain(fields.map(|(key, it)| (Some(key.as_str()), it)))
+    fn each_member(self, mut take: impl FnMut(Option<&'a str>, Self)) {
+        match self {
+            Value::Array(elements) => elements.iter().for_each(|it| take(None, it)),
+            Value::Object(fields) => fields.iter().for_each(|(key, it)| take(Some(key), it)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
     }
 
     fn pointer_below(self, top: Self) -> String {
@@ -356,14 +452,15 @@ impl<'a> Node<'a> for &'a Value {
             if std::ptr::eq(value, self) {
                 return way.concat();
             }
-            let named = value.members().enumerate().map(|(index, (key, member))| {
+            let mut index = 0;
+            value.each_member(|key, member| {
                 let name = match key {
                     Some(key) => key.replace('~', "~0").replace('/', "~1"),
                     None => index.to_string(),
                 };
-                (depth + 1, format!("/{name}"), member)
+                rest.push((depth + 1, format!("/{name}"), member));
+                index += 1;
             });
-            rest.extend(named);
         }
         String::new()
     }
@@ -477,6 +574,22 @@ mod tests {
         let json = Json::read(&long, 2).unwrap();
         let error = canonical_text(json.top()).unwrap_err();
         assert_eq!(error.fault, CanonicalFault::OutOfRange("7".repeat(40) + "…"));
+    }
+
+    /// Eight bytes are looked at together, and the last eight of them perhaps twice.
+    #[test]
+    fn what_must_be_escaped_is_found_wherever_it_is() {
+        for length in 0..40 {
+            let plain = "é/\u{7f}~ ".repeat(length).into_bytes()[..length].to_vec();
+            assert_eq!(first_escaped(&plain), None, "{length}");
+            for at in 0..length {
+                for byte in [0, 0x1f, b'"', b'\\'] {
+                    let mut bytes = plain.clone();
+                    (bytes[at], bytes[length - 1]) = (byte, byte);
+                    assert_eq!(first_escaped(&bytes), Some(at), "{byte} at {at} of {length}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use sabir_base::json::{JsonError, JsonValue};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::canonical::{Canonical, Fields as Members, Written};
 use crate::id::{ContractId, DelegateId, SessionId};
 use crate::mode::PayloadMode;
 use crate::read::{Fields, MAX_ENTRIES, MAX_NAME_BYTES, limited_text, list, number, wire_serde};
@@ -205,6 +206,81 @@ impl Provenance {
         out.put_some("latency_ms", self.latency_ms);
         out.put_some("signature", self.signature.as_ref().map(RecordSignature::to_wire));
         out.into()
+    }
+}
+
+impl Provenance {
+    /// Writes what [`to_wire`](Self::to_wire) says in its canonical form, without the signature.
+    pub(crate) fn write_unsigned(&self, out: &mut Canonical<'_>) {
+        self.write_with(None, 0, out);
+    }
+
+    fn write_with(
+        &self,
+        signature: Option<&RecordSignature>,
+        depth: usize,
+        out: &mut Canonical<'_>,
+    ) {
+        let mut out = Members::of(depth, out);
+        out.put("confidence", &self.confidence.map(Score::value));
+        out.put("contract_id", &self.contract_id.as_ref().map(ContractId::as_str));
+        out.put("contract_satisfied", &self.contract_satisfied);
+        out.put("contract_violations", self.contract_violations.as_slice());
+        out.put("cost_usd", &self.cost_usd);
+        out.put("evidence", self.evidence.as_slice());
+        out.put_some("latency_ms", self.latency_ms.as_ref());
+        out.put("lineage", &*self.lineage);
+        out.put("model_version", &self.model_version);
+        out.put("payload_mode_used", self.payload_mode_used.wire_name());
+        out.put("produced_by", self.produced_by.as_str());
+        out.put("session_id", &self.session_id.as_ref().map(SessionId::as_str));
+        out.put_some("signature", signature);
+        out.put("timestamp", &self.timestamp.as_ref().map(|stamp| stamp.text.as_str()));
+        out.put("tokens_used", &self.tokens_used);
+        out.put("verification_status", self.verification.wire_name());
+        out.put("verified", &(self.verification != VerificationStatus::Unverified));
+        out.put_some("verified_by", self.verified_by.as_ref());
+        out.end();
+    }
+}
+
+impl Written for Provenance {
+    fn write(&self, depth: usize, out: &mut Canonical<'_>) {
+        self.write_with(self.signature.as_ref(), depth, out);
+    }
+}
+
+impl Written for RecordSignature {
+    fn write(&self, depth: usize, out: &mut Canonical<'_>) {
+        let mut out = Members::of(depth, out);
+        out.put("algorithm", &self.algorithm);
+        out.put_some("path", (!self.path.is_empty()).then_some(self.path.as_slice()));
+        out.put("public_key", &self.public_key);
+        out.put("signature", &self.signature);
+        out.end();
+    }
+}
+
+impl Written for Evidence {
+    fn write(&self, depth: usize, out: &mut Canonical<'_>) {
+        let mut out = Members::of(depth, out);
+        out.put("kind", &self.kind);
+        out.put("source", &self.source);
+        out.put("summary", &self.summary);
+        out.put("uri", &self.uri);
+        out.end();
+    }
+}
+
+impl Written for LineageHop {
+    fn write(&self, depth: usize, out: &mut Canonical<'_>) {
+        let mut out = Members::of(depth, out);
+        out.put("delegate_id", self.delegate_id.as_str());
+        out.put("model_version", &self.model_version);
+        out.put("step", &self.step);
+        out.put("timestamp", &self.timestamp.as_ref().map(|stamp| stamp.text.as_str()));
+        out.put("verification_status", self.verification.wire_name());
+        out.end();
     }
 }
 

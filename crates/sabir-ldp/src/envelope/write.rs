@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::{Acceptance, Body, Closing, Envelope, Failure, Hello, Manifest, Proposal, Update};
+use crate::canonical::{Canonical, Fields, Written};
 use crate::card::Capability;
 use crate::id::{DelegateId, SessionId, TaskId};
 use crate::mode::PayloadMode;
@@ -35,6 +36,56 @@ impl Envelope {
         out.put_some("signature_algorithm", self.signature_algorithm.as_deref());
         out.put_some("nonce", self.nonce.as_deref());
         out.into()
+    }
+
+    /// Writes what [`to_wire`](Self::to_wire) says in its canonical form, without the signature.
+    pub(crate) fn write_unsigned(&self, out: &mut Canonical<'_>) {
+        let mut out = Fields::of(0, out);
+        out.put("body", &self.body);
+        out.put("from", self.from.as_str());
+        out.put("message_id", self.message_id.as_str());
+        out.put_some("nonce", self.nonce.as_ref());
+        out.put("payload_mode", self.payload_mode.wire_name());
+        out.put("provenance", &self.provenance);
+        out.put("session_id", self.session_id.as_ref().map_or("", SessionId::as_str));
+        out.put_some("signature_algorithm", self.signature_algorithm.as_ref());
+        out.put("timestamp", &self.timestamp.text);
+        out.put("to", self.to.as_str());
+        out.end();
+    }
+}
+
+impl Written for DelegateId {
+    fn write(&self, depth: usize, out: &mut Canonical<'_>) {
+        self.as_str().write(depth, out);
+    }
+}
+
+impl Written for Body {
+    fn write(&self, depth: usize, out: &mut Canonical<'_>) {
+        match self {
+            // Of a session's messages, most are these.
+            Self::TaskSubmit(body) => {
+                let mut out = Fields::of(depth, out);
+                let path = body.delegation_path.as_slice();
+                out.put_some("contract", body.contract.as_ref().map(|it| it.to_wire()).as_ref());
+                out.put_some("delegation_path", (!path.is_empty()).then_some(path));
+                out.put("input", &body.input);
+                out.put("skill", body.skill.as_str());
+                out.put("task_id", body.task_id.as_str());
+                out.put("type", self.message_type().wire_name());
+                out.end();
+            }
+            Self::TaskResult(body) => {
+                let mut out = Fields::of(depth, out);
+                out.put("output", &body.output);
+                out.put("provenance", &body.provenance);
+                out.put("task_id", body.task_id.as_str());
+                out.put("type", self.message_type().wire_name());
+                out.end();
+            }
+            _ => self.to_wire().write(depth, out),
+        }
     }
 }
 

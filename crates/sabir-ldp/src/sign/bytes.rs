@@ -12,8 +12,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::envelope::Algorithm;
 use super::reference::{string_of_received, string_of_wire};
-use crate::canonical::{NotCanonical, canonical_text_without, canonical_wire_without};
-use crate::wire::Wire;
+use crate::canonical::{NotCanonical, write_own, write_text_without, write_wire_without};
+use crate::envelope::Envelope;
+use crate::wire::{TYPICAL_BYTES, Wire};
 
 /// What is signed when an envelope is signed. The session's keys depend on the bytes of two of them.
 #[derive(Clone, PartialEq, Eq)]
@@ -28,7 +29,12 @@ impl SigningBytes {
         if !algorithm.is_native() {
             return Ok(Self(string_of_received(envelope).into_bytes()));
         }
-        Ok(Self::of_canonical(algorithm, &canonical_text_without(envelope, SIGNATURE_KEY)?))
+        let room = envelope.text().len();
+        let write = |out: &mut Vec<u8>| write_text_without(envelope, SIGNATURE_KEY, out);
+        let Self(mut bytes) = Self::of_written(algorithm, room, write)?;
+        // They may be kept for long: a text that was mostly spaces leaves no room behind.
+        bytes.shrink_to(bytes.len() + SIGNATURE_ROOM);
+        Ok(Self(bytes))
     }
 
     /// Of an envelope that we are about to send.
@@ -41,13 +47,32 @@ impl SigningBytes {
         if !algorithm.is_native() {
             return Ok(Self(string_of_wire(envelope).into_bytes()));
         }
-        let canonical = canonical_wire_without(envelope, SIGNATURE_KEY)?;
-        Ok(Self::of_canonical(algorithm, &canonical.text))
+        Self::of_written(algorithm, TYPICAL_BYTES, |out| {
+            write_wire_without(envelope, SIGNATURE_KEY, out)
+        })
     }
 
-    pub(super) fn of_canonical(algorithm: Algorithm, canonical: &str) -> Self {
-        let parts = [ENVELOPE_LABEL, algorithm.wire_name(), canonical];
-        Self(framed(&parts.map(str::as_bytes)))
+    /// As [`of_wire`](Self::of_wire), with nothing made before.
+    pub(super) fn of_envelope(
+        algorithm: Algorithm,
+        envelope: &Envelope,
+    ) -> Result<Self, NotCanonical> {
+        if !algorithm.is_native() {
+            return Self::of_wire(algorithm, &envelope.to_wire());
+        }
+        Self::of_written(algorithm, TYPICAL_BYTES, |out| write_unsigned(envelope, out).map(drop))
+    }
+
+    /// `write` writes the envelope in its canonical form.
+    fn of_written(
+        algorithm: Algorithm,
+        room: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), NotCanonical>,
+    ) -> Result<Self, NotCanonical> {
+        let mut bytes = Vec::with_capacity(FRAME_ROOM + room);
+        put_framed(&mut bytes, &before_canonical(algorithm));
+        put_written(&mut bytes, write)?;
+        Ok(Self(bytes))
     }
 
     pub fn as_bytes(&self) -> &[u8] {
@@ -62,14 +87,49 @@ impl fmt::Debug for SigningBytes {
     }
 }
 
+/// What stands before the canonical form in what is signed.
+pub(super) fn before_canonical(algorithm: Algorithm) -> [&'static [u8]; 2] {
+    [ENVELOPE_LABEL.as_bytes(), algorithm.wire_name().as_bytes()]
+}
+
+/// Writes the canonical form of an envelope without its signature. Whether it is read as what the
+/// envelope says is given.
+pub(super) fn write_unsigned(envelope: &Envelope, out: &mut Vec<u8>) -> Result<bool, NotCanonical> {
+    write_own(out, |out| envelope.write_unsigned(out), SIGNATURE_KEY, || envelope.to_value())
+}
+
 /// The parts one after the other, each behind its length in eight bytes, big end first.
 pub(super) fn framed(parts: &[&[u8]]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.len() + 8).sum());
-    for part in parts {
-        bytes.extend((part.len() as u64).to_be_bytes());
-        bytes.extend(*part);
-    }
+    put_framed(&mut bytes, parts);
     bytes
+}
+
+/// The same behind what is there already.
+pub(super) fn put_framed(bytes: &mut Vec<u8>, parts: &[&[u8]]) {
+    each_framed(parts, |piece| bytes.extend_from_slice(piece));
+}
+
+/// One more part, which `write` writes.
+pub(super) fn put_written<E>(
+    bytes: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    let length_at = bytes.len();
+    bytes.extend_from_slice(&[0; 8]);
+    let start = bytes.len();
+    write(bytes)?;
+    let length = (bytes.len() - start) as u64;
+    bytes[length_at..start].copy_from_slice(&length.to_be_bytes());
+    Ok(())
+}
+
+/// Gives the pieces of what is signed, for who need not have them together.
+pub(super) fn each_framed(parts: &[&[u8]], mut take: impl FnMut(&[u8])) {
+    for part in parts {
+        take(&(part.len() as u64).to_be_bytes());
+        take(part);
+    }
 }
 
 pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
@@ -78,6 +138,12 @@ pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
 
 /// The one key of an envelope that its signature cannot cover.
 pub(super) const SIGNATURE_KEY: &str = "signature";
+
+/// Before an envelope's canonical form: three lengths, a label and the name of an algorithm.
+const FRAME_ROOM: usize = 3 * 8 + ENVELOPE_LABEL.len() + 32;
+
+/// What a signature takes in a text, and more.
+const SIGNATURE_ROOM: usize = 256;
 
 const ENVELOPE_LABEL: &str = "sabir-ldp-v1/envelope";
 
@@ -90,5 +156,11 @@ mod tests {
     fn parts_cannot_run_into_each_other() {
         assert_eq!(framed(&[b"ab", b""]), *b"\0\0\0\0\0\0\0\x02ab\0\0\0\0\0\0\0\0");
         assert_ne!(framed(&[b"ab", b"c"]), framed(&[b"a", b"bc"]));
+        let mut bytes = framed(&[b"a"]);
+        let written = put_written(&mut bytes, |out| {
+            out.extend_from_slice(b"bc");
+            Ok::<(), ()>(())
+        });
+        assert_eq!((written, bytes), (Ok(()), framed(&[b"a", b"bc"])));
     }
 }

@@ -9,13 +9,14 @@ use std::fmt;
 use sabir_base::json::{JsonKind, JsonValue};
 use serde_json::{Map, Value};
 
-use super::bytes::{SIGNATURE_KEY, SigningBytes};
+use super::bytes::{SIGNATURE_KEY, SigningBytes, before_canonical, framed, write_unsigned};
 use super::key::{PublicKey, SigningKey, WrongSignature};
 use super::reference::{SharedSecret, is_ambiguous};
 use super::session::SessionKey;
-use crate::canonical::{Canonical, NotCanonical, canonical_wire_without};
+use crate::canonical::{NotCanonical, text_of};
 use crate::envelope::Envelope;
 use crate::hex;
+use crate::wire::TYPICAL_BYTES;
 
 /// How an envelope is signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +119,14 @@ impl Signer<'_> {
             Signer::Reference(secret) => secret.sign(bytes),
         }
     }
+
+    /// Signs parts, each behind its length.
+    fn sign_framed(self, parts: &[&[u8]]) -> String {
+        match self {
+            Signer::Session(key) => key.sign_framed(parts),
+            Signer::Identity(_) | Signer::Reference(_) => self.sign(&framed(parts)),
+        }
+    }
 }
 
 impl Verifier<'_> {
@@ -146,7 +155,7 @@ pub fn sign_envelope(
     nonce: Nonce,
 ) -> Result<SigningBytes, NotCanonical> {
     let algorithm = prepare(envelope, signer, nonce);
-    let bytes = SigningBytes::of_wire(algorithm, &envelope.to_wire())?;
+    let bytes = SigningBytes::of_envelope(algorithm, envelope)?;
     envelope.signature = Some(signer.sign(bytes.as_bytes()));
     Ok(bytes)
 }
@@ -160,15 +169,15 @@ pub(crate) fn write_signed(
 ) -> Result<String, NotCanonical> {
     let algorithm = prepare(envelope, signer, nonce);
     if algorithm.is_native() {
-        let Canonical { mut text, is_exact } =
-            canonical_wire_without(&envelope.to_wire(), SIGNATURE_KEY)?;
-        let bytes = SigningBytes::of_canonical(algorithm, &text);
-        let signature = signer.sign(bytes.as_bytes());
-        if is_exact && text.pop() == Some('}') {
+        let mut text = Vec::with_capacity(TYPICAL_BYTES);
+        let is_exact = write_unsigned(envelope, &mut text)?;
+        let [label, name] = before_canonical(algorithm);
+        let signature = signer.sign_framed(&[label, name, &text]);
+        if is_exact && text.pop() == Some(b'}') {
             for part in [",\"", SIGNATURE_KEY, "\":\"", &signature, "\"}"] {
-                text.push_str(part);
+                text.extend_from_slice(part.as_bytes());
             }
-            return Ok(text);
+            return Ok(text_of(text));
         }
         envelope.signature = Some(signature);
     } else {
@@ -180,8 +189,13 @@ pub(crate) fn write_signed(
 /// Puts in what a signature covers besides the message.
 fn prepare(envelope: &mut Envelope, signer: Signer<'_>, nonce: Nonce) -> Algorithm {
     let algorithm = signer.algorithm();
-    envelope.signature_algorithm = Some(algorithm.wire_name().to_owned());
-    envelope.nonce = algorithm.is_native().then(|| nonce.to_hex());
+    // Mostly both are there already: the machine has put them in.
+    let name = algorithm.wire_name();
+    if envelope.signature_algorithm.as_deref() != Some(name) {
+        envelope.signature_algorithm = Some(name.to_owned());
+    }
+    let kept = envelope.nonce.take().filter(|text| hex::decode(text) == Some(nonce.0));
+    envelope.nonce = algorithm.is_native().then(|| kept.unwrap_or_else(|| nonce.to_hex()));
     algorithm
 }
 

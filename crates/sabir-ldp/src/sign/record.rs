@@ -13,13 +13,13 @@ use std::fmt;
 use sabir_base::json::{JsonKind, JsonValue};
 use serde_json::Value;
 
-use super::bytes::{SIGNATURE_KEY, framed, sha256};
+use super::bytes::{SIGNATURE_KEY, framed, put_framed, put_written, sha256};
 use super::envelope::Algorithm;
 use super::key::{PublicKey, PublicKeyError, SigningKey};
 use super::tree::{self, Hash, Tree};
 use crate::canonical::{
     NotCanonical, canonical_text, canonical_text_without, canonical_value, canonical_value_without,
-    canonical_wire_without,
+    write_own, write_value,
 };
 use crate::envelope::Outcome;
 use crate::provenance::RecordSignature;
@@ -45,9 +45,24 @@ pub struct UnsignedRecord(Vec<u8>);
 impl UnsignedRecord {
     /// Of the provenance that a result carries. A signature that is there already is not covered.
     pub fn of(outcome: &Outcome) -> Result<Self, NotCanonical> {
-        let provenance = canonical_wire_without(&outcome.provenance.to_wire(), SIGNATURE_KEY)?;
-        let output = canonical_value(&outcome.output)?;
-        Ok(Self(provenance_bytes(outcome.task_id.as_str(), &output, &provenance.text)))
+        let Outcome { task_id, output, provenance } = outcome;
+        let mut bytes = Vec::with_capacity(RECORD_ROOM);
+        // The faults of a record are told before those of what it is about.
+        put_framed(&mut bytes, &before_output(task_id.as_str()));
+        let output_at = bytes.len();
+        put_framed(&mut bytes, &[&[0; 32]]);
+        put_written(&mut bytes, |out| {
+            let value = || provenance.to_value();
+            write_own(out, |out| provenance.write_unsigned(out), SIGNATURE_KEY, value).map(drop)
+        })?;
+        // The output is written behind the record, hashed there and taken away again.
+        let end = bytes.len();
+        write_value(output, &mut bytes)?;
+        let output = sha256(&bytes[end..]);
+        bytes.truncate(end);
+        bytes.shrink_to(RECORD_ROOM);
+        bytes[output_at + 8..][..output.len()].copy_from_slice(&output);
+        Ok(Self(bytes))
     }
 }
 
@@ -130,13 +145,13 @@ pub fn verify_attestation(issuer: &str, body: JsonValue<'_>) -> Result<PublicKey
 fn provenance_bytes(task_id: &str, output: &str, provenance: &str) -> Vec<u8> {
     // The hash lets a record be checked by who has kept the hash of an output and not the output.
     let output = sha256(output.as_bytes());
-    framed(&[
-        PROVENANCE_LABEL.as_bytes(),
-        Algorithm::Ed25519.wire_name().as_bytes(),
-        task_id.as_bytes(),
-        &output,
-        provenance.as_bytes(),
-    ])
+    let [label, algorithm, task_id] = before_output(task_id);
+    framed(&[label, algorithm, task_id, &output, provenance.as_bytes()])
+}
+
+fn before_output(task_id: &str) -> [&[u8]; 3] {
+    let algorithm = Algorithm::Ed25519.wire_name();
+    [PROVENANCE_LABEL, algorithm, task_id].map(str::as_bytes)
 }
 
 fn attestation_bytes(issuer: &str, claim: &str, evidence: &str) -> Vec<u8> {
@@ -204,6 +219,9 @@ impl fmt::Display for RecordFault {
 }
 
 impl std::error::Error for RecordFault {}
+
+/// Most records fit, and the outputs that they are about.
+const RECORD_ROOM: usize = 1280;
 
 const PROVENANCE_LABEL: &str = "sabir-ldp-v1/provenance";
 /// The algorithm of a record that was signed with others.

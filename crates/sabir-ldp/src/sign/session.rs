@@ -12,7 +12,7 @@ use sha2::Sha256;
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::Zeroizing;
 
-use super::bytes::{SigningBytes, framed, sha256};
+use super::bytes::{SigningBytes, each_framed, framed, sha256};
 use super::key::WrongSignature;
 use crate::hex;
 
@@ -115,6 +115,13 @@ impl SessionKey {
         hmac_sign(&*self.0, bytes)
     }
 
+    /// Signs parts, each behind its length, which are not put together for it.
+    pub(super) fn sign_framed(&self, parts: &[&[u8]]) -> String {
+        let mut hmac = begin_hmac(&*self.0);
+        each_framed(parts, |piece| hmac.update(piece));
+        hex::encode(&hmac.finalize().into_bytes())
+    }
+
     pub(super) fn verify(&self, bytes: &[u8], signature: &str) -> Result<(), WrongSignature> {
         hmac_verify(&*self.0, bytes, signature)
     }
@@ -132,6 +139,12 @@ pub(super) fn hmac_verify(key: &[u8], bytes: &[u8], signature: &str) -> Result<(
 }
 
 fn hmac(key: &[u8], bytes: &[u8]) -> Hmac<Sha256> {
+    let mut hmac = begin_hmac(key);
+    hmac.update(bytes);
+    hmac
+}
+
+fn begin_hmac(key: &[u8]) -> Hmac<Sha256> {
     // A key fills a block: a longer one is hashed, a shorter one ends in zeros (RFC 2104).
     let mut block = Zeroizing::new([0; 64]);
     if key.len() > block.len() {
@@ -139,9 +152,7 @@ fn hmac(key: &[u8], bytes: &[u8]) -> Hmac<Sha256> {
     } else {
         block[..key.len()].copy_from_slice(key);
     }
-    let mut hmac = Hmac::<Sha256>::new((&*block).into());
-    hmac.update(bytes);
-    hmac
+    Hmac::<Sha256>::new((&*block).into())
 }
 
 impl fmt::Debug for ShareSecret {

@@ -5,12 +5,14 @@
 use proptest::prelude::*;
 use sabir_base::json::Json;
 use sabir_ldp::{
-    Algorithm, Handshake, Nonce, PublicKey, Received, RecordFault, SessionKeys, ShareSecret,
-    SharedSecret, SignatureFault, SignedMessage, Signer, SigningBytes, SigningKey, Verifier,
-    canonical_text, canonical_value, sign_attestation, sign_envelope, sign_fields, sign_provenance,
-    verify_attestation, verify_provenance,
+    Algorithm, Body, Handshake, Nonce, PublicKey, Received, RecordFault, SessionKeys, ShareSecret,
+    SharedSecret, SignatureFault, SignedMessage, Signer, SigningBytes, SigningKey, UnsignedRecord,
+    Verifier, canonical_text, canonical_value, sign_attestation, sign_envelope, sign_fields,
+    sign_provenance, sign_records, verify_attestation, verify_provenance,
 };
 use serde_json::{Map, Value, json};
+
+use crate::made;
 
 fn key(seed: u8) -> SigningKey {
     SigningKey::from_seed(&[seed; 32])
@@ -468,6 +470,26 @@ proptest! {
         prop_assert_eq!(&canonical_text(Json::read(&pretty, 64).unwrap().top()).unwrap(), &canonical);
         prop_assert_eq!(&canonical_text(Json::read(&canonical, 64).unwrap().top()).unwrap(), &canonical);
         prop_assert!(is_same(&serde_json::from_str(&canonical).unwrap(), &value));
+    }
+
+    /// LD-S1: what is written field by field is what the general writer makes of the whole.
+    #[test]
+    fn our_own_types_are_signed_as_their_values_are(message in made::envelope()) {
+        let mut signed = message;
+        let bytes = sign_envelope(&mut signed, Signer::Identity(&key(1)), Nonce::new([7; 16]));
+        let expected = SigningBytes::of_value(Algorithm::Ed25519, &signed.to_value());
+        prop_assert_eq!(
+            bytes.map(|it| it.as_bytes().to_vec()),
+            expected.map(|it| it.as_bytes().to_vec())
+        );
+        if let Body::TaskResult(outcome) = &signed.body {
+            let record = UnsignedRecord::of(outcome);
+            let found = record.map(|record| sign_records(&[record], &key(2)).remove(0));
+            let provenance = outcome.provenance.to_value();
+            let task_id = outcome.task_id.as_str();
+            let expected = sign_provenance(&provenance, task_id, &outcome.output, &key(2));
+            prop_assert_eq!(found, expected);
+        }
     }
 
     /// LD-S4: whatever byte is changed.
