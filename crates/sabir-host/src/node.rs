@@ -15,6 +15,7 @@ mod journal;
 mod keys;
 mod machine;
 mod notary;
+mod outbox;
 mod pins;
 mod request;
 mod seeds;

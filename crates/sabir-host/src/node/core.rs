@@ -2,6 +2,7 @@
 //! journal in the same order, and what it wants done is done when that is on disk.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use super::journal::{Journal, Written};
 use super::keys::Keys;
 use super::machine::{Effect, Machine, Turn};
 use super::notary::Notary;
+use super::outbox::Outbox;
 use super::pins::Pins;
 use super::seeds::Seeds;
 use super::skill::Skill;
@@ -49,6 +51,7 @@ pub(super) struct Core {
     pub(super) keys: Keys,
     seeds: Seeds,
     queue: Mutex<Queue>,
+    outbox: Outbox<Passed>,
     /// Told when the node fails.
     pub(super) failure: Notify,
     /// Told when everything is on disk.
@@ -79,6 +82,16 @@ struct Queue {
 struct Waiting {
     batch: Batch,
     done: Written,
+}
+
+/// A batch that is on disk, or is lost.
+#[derive(Debug)]
+struct Passed {
+    number: u64,
+    /// None if it is lost.
+    effects: Option<Vec<Effect>>,
+    /// What it took of the room, for as long as it is here.
+    _room: Option<Room>,
 }
 
 /// Room for what is on its way to the disk.
@@ -117,6 +130,7 @@ impl Core {
             entrance: Entrance::new(parts.machine),
             seeds: Seeds::default(),
             queue: Mutex::default(),
+            outbox: Outbox::default(),
             failure: Notify::new(),
             settled: Notify::new(),
             room: Arc::new(Semaphore::new(ROOM_KIB)),
@@ -313,7 +327,8 @@ impl Core {
         }
     }
 
-    /// A batch is on disk, or is lost.
+    /// A batch is on disk, or is lost. This is the journal's own thread, for which others wait: what
+    /// comes of it is done elsewhere, for all that were written together.
     fn written<T>(
         self: &Arc<Self>,
         number: u64,
@@ -321,16 +336,34 @@ impl Core {
         room: Option<Room>,
         result: Result<T, StoreError>,
     ) {
-        match result {
-            Ok(_) => self.perform(effects),
+        let effects = match result {
+            Ok(_) => Some(effects),
             Err(error) => {
                 self.fail(error.to_string());
                 // Results of it are not released, and are kept for their signature alone.
                 drop(effects);
                 self.notary.sign(&self.runtime);
+                None
+            }
+        };
+        if self.outbox.put(Passed { number, effects, _room: room }) {
+            let core = Arc::clone(self);
+            self.runtime.spawn(async move { core.see_to_outbox() });
+        }
+    }
+
+    /// Does what batches led to, one after the other in the order of the journal.
+    fn see_to_outbox(self: &Arc<Self>) {
+        while let Some(all) = self.outbox.take_all() {
+            for Passed { number, effects, _room } in all {
+                self.perform_whole(effects.unwrap_or_default());
+                self.go_past(number);
             }
         }
-        drop(room);
+    }
+
+    /// Does what came of turns that recorded nothing and waited for this batch.
+    fn go_past(self: &Arc<Self>, number: u64) {
         loop {
             let effects = {
                 let mut queue = self.queue();
@@ -344,12 +377,17 @@ impl Core {
                 queue.after.pop_front().map(|(_, effects)| effects).unwrap_or_default()
             };
             if !self.has_failed() {
-                self.perform(effects);
+                self.perform_whole(effects);
             }
         }
     }
 
-    /// Short: it may run on the journal's thread. Who is not there any more misses nothing.
+    /// A panic over one of them must not end who does what others wait for.
+    fn perform_whole(self: &Arc<Self>, effects: Vec<Effect>) {
+        let _ = catch_unwind(AssertUnwindSafe(|| self.perform(effects)));
+    }
+
+    /// Short: many wait for it. Who is not there any more misses nothing.
     fn perform(self: &Arc<Self>, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
