@@ -73,6 +73,10 @@ const MARK: &[u8] = "\u{FEFF}".as_bytes();
 /// How much of a line that is too long is kept, to see what somebody may have meant.
 const START_BYTES: usize = 16;
 
+/// A line that is longer has room for as much as it may become: room that is not used costs nothing, and
+/// to grow step by step leaves a copy of the line behind at each step.
+const LONG_BYTES: usize = 256 * 1024;
+
 /// How long, and how much, is taken in from someone who still sends after the end.
 const DRAIN_TIME: Duration = Duration::from_secs(1);
 const DRAIN_BYTES: u64 = 1024 * 1024;
@@ -158,6 +162,9 @@ impl<R: AsyncRead + Unpin + Send> LineSource<R> {
                 line.truncate(START_BYTES);
                 line.shrink_to_fit();
             } else if !is_too_long {
+                if line.len() < LONG_BYTES && line.len() + part.len() >= LONG_BYTES {
+                    line.reserve_exact(self.limit - line.len());
+                }
                 line.extend_from_slice(part);
             }
             let used = end.map_or(bytes.len(), |end| end + 1);
